@@ -1,0 +1,6 @@
+//! Tackroom: sees every coding-agent session on this machine, for editors and agent hosts.
+#![warn(missing_docs)]
+
+pub mod limits;
+pub mod platform;
+pub mod protocol;

@@ -1,0 +1,72 @@
+//! Every bound in one place. Those that a client can hit are told in `initialize` and can be lowered by `--limit`.
+
+use crate::protocol::Limits;
+
+/// The bounds that a client can hit, as they are unless lowered.
+pub const DEFAULT: Limits = Limits {
+    frame_bytes: 16 << 20,
+    page_max: 1_000,
+    requests_in_flight: 64,
+    batch_max: 64,
+    message_bytes: 64 << 10,
+};
+
+/// Entries of a page when the client does not say.
+pub const PAGE_DEFAULT: usize = 50;
+
+/// Bytes of one block of headers; a longer one is a bad frame.
+pub const HEADER_BYTES: usize = 8 << 10;
+/// A `Content-Length` over this is not believed: skipping that much would swallow everything that follows.
+pub const CREDIBLE_FRAME_BYTES: u64 = 1 << 30;
+/// JSON nested deeper than this is refused.
+pub const NESTING: usize = 128;
+/// Bytes of refusals (`busy` and bad-frame errors) that may wait for a client that does not read; then reading pauses.
+pub const REFUSAL_BYTES: usize = 8 << 20;
+/// Bytes of waiting answers over which a notification that may be dropped is.
+pub const DROPPABLE_BYTES: usize = 1 << 20;
+
+/// After the end of input, how long running requests may still take.
+pub const DRAIN: std::time::Duration = std::time::Duration::from_secs(5);
+/// The shortest time between two `$/progress` notifications of one request.
+pub const PROGRESS_INTERVAL: std::time::Duration = std::time::Duration::from_millis(100);
+
+/// Bytes of a session file's head that are read at first, and at most.
+pub const HEAD_FIRST: usize = 32 << 10;
+/// Bytes of a session file's head that are read at most, where less does not tell all.
+pub const HEAD_MAX: usize = 256 << 10;
+/// Bytes of a session file's tail that are read at first.
+pub const TAIL_FIRST: usize = 16 << 10;
+/// Bytes of a session file's tail that are read at most, where less holds no message.
+pub const TAIL_MAX: usize = 256 << 10;
+/// Bytes of one line that a whole-file reading looks into; a longer line is passed over.
+pub const LINE_MAX: usize = 16 << 20;
+/// Bytes of a small side file (names, metadata) that are read.
+pub const SIDE_FILE: usize = 1 << 20;
+/// Bytes of an index that grows with the number of sessions; only the newest part of a longer one counts.
+pub const INDEX_FILE: usize = 16 << 20;
+/// A compressed session up to this size is unpacked whole to find its end.
+pub const COMPRESSED_WHOLE: u64 = 4 << 20;
+/// Bytes of a database and its log that are copied, where it cannot be read in place.
+pub const DATABASE_COPY: u64 = 256 << 20;
+/// How long a locked database is waited for.
+pub const DATABASE_BUSY: std::time::Duration = std::time::Duration::from_millis(250);
+/// Files below one root; a store with more is cut, and coverage says so.
+pub const FILES_PER_ROOT: usize = 1_000_000;
+/// Skipped files that coverage lists for one root.
+pub const SKIPPED_LISTED: usize = 1_000;
+/// Problems that one answer lists.
+pub const PROBLEMS_LISTED: usize = 100;
+/// Characters of a title.
+pub const TITLE_CHARS: usize = 240;
+/// Characters of a topic, a last message and a match.
+pub const EXCERPT_CHARS: usize = 1_000;
+/// Opening user texts of a session.
+pub const TOPICS: usize = 8;
+/// Parents that are followed upwards.
+pub const ANCESTRY: usize = 64;
+/// Bytes of one record of the process registry.
+pub const PEER_RECORD: usize = 64 << 10;
+/// Records of one process registry that are read.
+pub const PEER_RECORDS: usize = 10_000;
+/// Characters of a peer's name, and of what it waits for.
+pub const PEER_NAME_CHARS: usize = 300;

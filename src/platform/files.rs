@@ -1,0 +1,91 @@
+//! Files of others: judged before they are opened, opened so that nothing can hang or be changed, read by bounds.
+
+use std::fs::{File, Metadata};
+use std::io;
+use std::path::Path;
+
+/// What tells one state of a file from another without reading it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// Size in bytes.
+    pub size: u64,
+    /// Time of the last change of content, in epoch nanoseconds.
+    pub modified_ns: i64,
+    changed_ns: i64,
+    inode: u64,
+}
+
+impl Stamp {
+    /// The stamp of a file whose metadata was read.
+    pub fn of(metadata: &Metadata) -> Self {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt;
+            let ns = |seconds: i64, ns: i64| seconds.saturating_mul(1_000_000_000).saturating_add(ns);
+            Self {
+                size: metadata.size(),
+                modified_ns: ns(metadata.mtime(), metadata.mtime_nsec()),
+                changed_ns: ns(metadata.ctime(), metadata.ctime_nsec()),
+                inode: metadata.ino() ^ metadata.dev().rotate_left(32),
+            }
+        }
+        #[cfg(not(unix))]
+        {
+            let modified_ns = metadata
+                .modified()
+                .ok()
+                .and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok())
+                .map_or(0, |since| i64::try_from(since.as_nanos()).unwrap_or(i64::MAX));
+            Self { size: metadata.len(), modified_ns, changed_ns: 0, inode: 0 }
+        }
+    }
+
+    /// Time of the last change of content, in epoch milliseconds.
+    pub fn modified_ms(&self) -> i64 {
+        self.modified_ns.div_euclid(1_000_000)
+    }
+}
+
+/// Opens a regular file for reading. A FIFO, a device or a directory is refused without waiting for it.
+pub fn open_regular(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
+    }
+    let file = options.open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("not a regular file")) }
+}
+
+/// Reads at `offset` into `buffer` until it is full or the file ends; answers how much came.
+pub fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        let at = offset + filled as u64;
+        #[cfg(unix)]
+        let read = std::os::unix::fs::FileExt::read_at(file, &mut buffer[filled..], at);
+        #[cfg(windows)]
+        let read = std::os::windows::fs::FileExt::seek_read(file, &mut buffer[filled..], at);
+        match read {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+/// Reads a small regular file whole; one over `max` bytes is refused.
+pub fn read_small(path: &Path, max: usize) -> io::Result<Vec<u8>> {
+    let file = open_regular(path)?;
+    let mut buffer = vec![0; (file.metadata()?.len() as usize).min(max) + 1];
+    let length = read_at(&file, &mut buffer, 0)?;
+    if length > max {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("larger than {max} bytes")));
+    }
+    buffer.truncate(length);
+    Ok(buffer)
+}

@@ -1,0 +1,3 @@
+//! Where the operating system shows: files, processes, descriptors. The only place for `cfg` and `unsafe`.
+
+pub mod files;

@@ -1,0 +1,142 @@
+//! What crosses the wire: one file per method family, and the errors.
+//!
+//! Plain data, no I/O. These types are the domain's own: the rooms below produce them, `rpc` writes them, and
+//! `schema/` is generated from them. On input `null` is taken as absent and unknown members are ignored; on output a
+//! member without a value is left out.
+
+mod authority;
+pub mod error;
+mod lifecycle;
+mod peer;
+mod registry;
+
+pub use authority::{Authority, AuthorityRequest, Permission};
+pub use error::{Reason, RpcError};
+pub use lifecycle::*;
+pub use peer::*;
+pub use registry::*;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A coding-agent program whose sessions Tackroom knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Harness {
+    /// Anthropic's Claude Code.
+    ClaudeCode,
+    /// OpenAI's Codex CLI.
+    Codex,
+    /// Google's Gemini CLI.
+    Gemini,
+    /// OpenCode.
+    #[serde(rename = "opencode")]
+    OpenCode,
+    /// Block's Goose.
+    Goose,
+    /// The pi coding agent.
+    Pi,
+    /// xAI's Grok CLI.
+    Grok,
+    /// OpenClaw.
+    #[serde(rename = "openclaw")]
+    OpenClaw,
+    /// Hermes.
+    Hermes,
+    /// Supercode.
+    Supercode,
+    /// The Supercode orchestrator.
+    Orchestrator,
+}
+
+impl Harness {
+    /// Every harness, in the order in which they are listed.
+    pub const ALL: [Self; 11] = [
+        Self::ClaudeCode,
+        Self::Codex,
+        Self::Gemini,
+        Self::OpenCode,
+        Self::Goose,
+        Self::Pi,
+        Self::Grok,
+        Self::OpenClaw,
+        Self::Hermes,
+        Self::Supercode,
+        Self::Orchestrator,
+    ];
+
+    /// The word that stands for this harness on the wire.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+            Self::OpenCode => "opencode",
+            Self::Goose => "goose",
+            Self::Pi => "pi",
+            Self::Grok => "grok",
+            Self::OpenClaw => "openclaw",
+            Self::Hermes => "hermes",
+            Self::Supercode => "supercode",
+            Self::Orchestrator => "orchestrator",
+        }
+    }
+
+    /// The name that a person reads.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "Claude Code",
+            Self::Codex => "Codex",
+            Self::Gemini => "Gemini CLI",
+            Self::OpenCode => "OpenCode",
+            Self::Goose => "Goose",
+            Self::Pi => "pi",
+            Self::Grok => "Grok",
+            Self::OpenClaw => "OpenClaw",
+            Self::Hermes => "Hermes",
+            Self::Supercode => "Supercode",
+            Self::Orchestrator => "Supercode orchestrator",
+        }
+    }
+}
+
+impl std::fmt::Display for Harness {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.id())
+    }
+}
+
+/// A word outside a closed list.
+#[derive(Debug, thiserror::Error)]
+#[error("unknown {kind} `{word}`; known: {known}")]
+pub struct UnknownWord {
+    kind: &'static str,
+    word: String,
+    known: String,
+}
+
+impl std::str::FromStr for Harness {
+    type Err = UnknownWord;
+
+    fn from_str(word: &str) -> Result<Self, UnknownWord> {
+        parse_word("harness", word, &Self::ALL, Self::id)
+    }
+}
+
+/// Finds `word` in a closed list.
+fn parse_word<T: Copy>(
+    kind: &'static str,
+    word: &str,
+    all: &[T],
+    id: impl Fn(T) -> &'static str,
+) -> Result<T, UnknownWord> {
+    all.iter().copied().find(|known| id(*known) == word).ok_or_else(|| UnknownWord {
+        kind,
+        word: word.chars().take(64).collect(),
+        known: all.iter().map(|known| id(*known)).collect::<Vec<_>>().join(", "),
+    })
+}
+
+/// Params or a result with nothing in it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Empty {}

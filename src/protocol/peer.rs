@@ -1,0 +1,108 @@
+use super::Problem;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a live session is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ActivityStatus {
+    /// A turn runs.
+    Busy,
+    /// Nothing runs; a background shell counts as nothing.
+    Idle,
+    /// A person is waited for.
+    Waiting,
+}
+
+/// How a Claude Code session runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum PeerKind {
+    /// In a terminal, an editor, or headless.
+    Interactive,
+    /// As a background job.
+    Background,
+}
+
+/// A running Claude Code session, as its own process registry tells it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Peer {
+    /// The process.
+    pub pid: i32,
+    /// The session that it runs now.
+    pub session_id: String,
+    /// The name by which other sessions address it.
+    pub name: String,
+    /// The Claude Code home whose registry holds it.
+    pub home: String,
+    /// Its working directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// What it is doing; absent when it does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<ActivityStatus>,
+    /// What it waits for, in its own words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting_for: Option<String>,
+    /// How it runs; absent when unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<PeerKind>,
+    /// What started it: `cli`, `sdk-cli`, `claude-vscode`, ...
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entrypoint: Option<String>,
+    /// When its record last changed, in epoch milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updated_at_ms: Option<i64>,
+    /// Its program's version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Where it is in tmux: `<session>:@<window>.%<pane>`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tmux: Option<String>,
+    /// Its messaging socket, as the record names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub socket_path: Option<String>,
+    /// Whether a message can reach it: its socket is there.
+    pub addressable: bool,
+    /// `cc-peer:v1:<pid>:<name>:<socket>`, a projection and never an authority. Absent without a socket.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint: Option<String>,
+}
+
+/// Result of `peer/list`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PeerListResult {
+    /// Live sessions, by name and then pid.
+    pub peers: Vec<Peer>,
+    /// What could not be read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<Problem>,
+}
+
+/// Params of `peer/resolve`: exactly one member.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PeerSelector {
+    /// An entry id, `claude-code:<session id>`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// A session id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// A name, in any case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// A peer endpoint.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint: Option<String>,
+}
+
+/// Result of `peer/resolve`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PeerResult {
+    /// The live session, read again for this call.
+    pub peer: Peer,
+}
