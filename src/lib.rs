@@ -1,6 +1,7 @@
 //! Tackroom: sees every coding-agent session on this machine, for editors and agent hosts.
 #![warn(missing_docs)]
 
+pub mod harness;
 pub mod limits;
 pub mod platform;
 pub mod protocol;

@@ -23,8 +23,7 @@ pub enum State {
 
 impl State {
     /// Every state, what needs a person first.
-    pub const ALL: [Self; 6] =
-        [Self::Waiting, Self::Busy, Self::Idle, Self::Live, Self::ShuttingDown, Self::Persisted];
+    pub const ALL: [Self; 6] = [Self::Waiting, Self::Busy, Self::Idle, Self::Live, Self::ShuttingDown, Self::Persisted];
 
     /// The word that stands for this state on the wire.
     pub fn id(self) -> &'static str {

@@ -1,0 +1,203 @@
+//! Files of one JSON record a line, read by their ends or streamed whole, in bounded memory.
+
+use super::Skip;
+use crate::limits;
+use crate::platform::files::read_at;
+use std::fs::File;
+use std::io::{self, BufRead};
+use std::ops::ControlFlow;
+
+/// The head and the tail of a file: complete lines only. Kept between files so that its buffers are.
+#[derive(Default)]
+pub struct Ends {
+    head: Vec<u8>,
+    tail: Vec<u8>,
+    size: u64,
+    /// End of the last complete line of the head.
+    head_end: usize,
+    /// Start of the first complete line of the tail.
+    tail_start: usize,
+}
+
+impl Ends {
+    /// Reads the first part of a file, and its last unless the first reaches it.
+    pub fn load(&mut self, file: &File) -> Result<(), Skip> {
+        self.size = file.metadata()?.len();
+        if self.size == 0 {
+            return Err(Skip::Empty);
+        }
+        self.head.clear();
+        self.tail.clear();
+        self.read_head(file, limits::HEAD_FIRST)?;
+        self.read_tail(file, limits::TAIL_FIRST)
+    }
+
+    /// Reads more of the head. False when there is no more within the bounds.
+    pub fn grow_head(&mut self, file: &File) -> Result<bool, Skip> {
+        let length = (self.head.len() * 4).min(limits::HEAD_MAX);
+        if self.whole() || length <= self.head.len() {
+            return Ok(false);
+        }
+        self.read_head(file, length)?;
+        Ok(true)
+    }
+
+    /// Reads more of the tail. False when there is no more within the bounds.
+    pub fn grow_tail(&mut self, file: &File) -> Result<bool, Skip> {
+        let length = (self.tail.len() * 4).min(limits::TAIL_MAX);
+        if self.tail.is_empty() || length <= self.tail.len() {
+            return Ok(false);
+        }
+        self.tail.clear();
+        self.read_tail(file, length)?;
+        Ok(true)
+    }
+
+    /// Whether the two parts are the whole file.
+    pub fn whole(&self) -> bool {
+        (self.head.len() + self.tail.len()) as u64 >= self.size
+    }
+
+    /// The lines of the head, first to last.
+    pub fn head(&self) -> impl DoubleEndedIterator<Item = &[u8]> {
+        lines(&self.head[..self.head_end])
+    }
+
+    /// The lines of the tail, last to first; where the head is the whole file, its lines.
+    pub fn tail_reversed(&self) -> impl Iterator<Item = &[u8]> {
+        let part = if self.tail.is_empty() { &self.head[..self.head_end] } else { &self.tail[self.tail_start..] };
+        lines(part).rev()
+    }
+
+    fn read_head(&mut self, file: &File, length: usize) -> Result<(), Skip> {
+        let length = usize::try_from(self.size).unwrap_or(usize::MAX).min(length);
+        let from = self.head.len();
+        self.head.resize(length, 0);
+        let read = read_at(file, &mut self.head[from..], from as u64)?;
+        self.head.truncate(from + read);
+        // What was appended to a file since is no line until its end is there; a last line without one counts.
+        let whole = self.head.len() as u64 >= self.size;
+        self.head_end =
+            if whole { self.head.len() } else { memchr::memrchr(b'\n', &self.head).map_or(0, |end| end + 1) };
+        Ok(())
+    }
+
+    fn read_tail(&mut self, file: &File, length: usize) -> Result<(), Skip> {
+        let rest = self.size.saturating_sub(self.head.len() as u64);
+        if rest == 0 {
+            self.tail_start = 0;
+            return Ok(());
+        }
+        // One byte more than asked for, to see whether the part begins with a whole line.
+        let length = (length as u64 + 1).min(self.size);
+        self.tail.resize(length as usize, 0);
+        let read = read_at(file, &mut self.tail, self.size - length)?;
+        self.tail.truncate(read);
+        self.tail_start = if length == self.size {
+            0
+        } else {
+            memchr::memchr(b'\n', &self.tail).map_or(self.tail.len(), |end| end + 1)
+        };
+        Ok(())
+    }
+}
+
+/// The lines of a text, without blank ones and line ends.
+fn lines(text: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
+    text.split(|byte| *byte == b'\n').map(trim).filter(|line| !line.is_empty())
+}
+
+/// Takes white space, a byte order mark and the NULs of a hole off a line's ends.
+pub fn trim(line: &[u8]) -> &[u8] {
+    let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
+    let junk = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0;
+    let Some(start) = line.iter().position(|byte| !junk(byte)) else { return &[] };
+    let end = line.iter().rposition(|byte| !junk(byte)).map_or(start, |last| last + 1);
+    &line[start..end]
+}
+
+/// Streams the lines of a reader through one buffer. A line over [`limits::LINE_MAX`] is passed over, not stored.
+pub fn stream(mut reader: impl BufRead, mut each: impl FnMut(&[u8]) -> ControlFlow<()>) -> io::Result<()> {
+    let mut line = Vec::new();
+    let mut too_long = false;
+    loop {
+        let chunk = match reader.fill_buf() {
+            Ok(chunk) => chunk,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        let ended = chunk.is_empty();
+        let end = memchr::memchr(b'\n', chunk);
+        let part = &chunk[..end.unwrap_or(chunk.len())];
+        too_long |= line.len() + part.len() > limits::LINE_MAX;
+        if too_long {
+            line.clear();
+        } else {
+            line.extend_from_slice(part);
+        }
+        let consumed = end.map_or(chunk.len(), |end| end + 1);
+        reader.consume(consumed);
+        if end.is_some() || ended {
+            let record = trim(&line);
+            if !record.is_empty() && each(record).is_break() {
+                return Ok(());
+            }
+            line.clear();
+            too_long = false;
+        }
+        if ended {
+            return Ok(());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::io::{BufReader, Write};
+
+    fn ends_of(content: &[u8]) -> (Ends, File) {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(content).unwrap();
+        let mut ends = Ends::default();
+        ends.load(&file).unwrap();
+        (ends, file)
+    }
+
+    #[test]
+    fn a_small_file_is_read_once_and_a_last_line_without_end_counts() {
+        let (ends, _) = ends_of(b"one\r\n\n two\nthree");
+        assert!(ends.whole());
+        assert_eq!(ends.head().collect::<Vec<_>>(), [&b"one"[..], b"two", b"three"]);
+        assert_eq!(ends.tail_reversed().collect::<Vec<_>>(), [&b"three"[..], b"two", b"one"]);
+    }
+
+    #[test]
+    fn cut_lines_at_the_inner_edges_are_not_lines() {
+        let content: Vec<u8> = (0..20_000).flat_map(|i| format!("line {i:06}\n").into_bytes()).collect();
+        let (mut ends, file) = ends_of(&content);
+        assert!(!ends.whole());
+        assert!(ends.head().chain(ends.tail_reversed()).all(|line| line.len() == 11));
+        assert_eq!(ends.tail_reversed().next(), Some(&b"line 019999"[..]));
+        while ends.grow_head(&file).unwrap() {}
+        while ends.grow_tail(&file).unwrap() {}
+        assert!(ends.whole());
+        assert!(ends.head().chain(ends.tail_reversed()).all(|line| line.len() == 11));
+        assert_eq!(ends.head().next(), Some(&b"line 000000"[..]));
+    }
+
+    proptest! {
+        #[test]
+        fn streaming_gives_the_same_lines_however_the_reader_is_cut(
+            lines in prop::collection::vec("[a-z]{1,40}", 0..50), buffer in 1_usize..64
+        ) {
+            let mut streamed = Vec::new();
+            stream(BufReader::with_capacity(buffer, lines.join("\n").as_bytes()), |line| {
+                streamed.push(String::from_utf8_lossy(line).into_owned());
+                ControlFlow::Continue(())
+            }).unwrap();
+            prop_assert_eq!(streamed, lines);
+        }
+    }
+}

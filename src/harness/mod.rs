@@ -1,0 +1,214 @@
+//! The stores: one file per harness behind one trait. Always only read.
+//!
+//! A store names the *sources* below a root (files, databases), each with a stamp; the inventory reads a source again
+//! only when its stamp moved. A new harness is one file here and one line in [`stores`].
+
+// mod claude_code;
+// mod codex;
+mod homes;
+pub mod jsonl;
+mod text;
+mod walk;
+
+pub use homes::{Homes, Root};
+pub use walk::{Finder, Found};
+
+use crate::platform::files::Stamp;
+use crate::protocol::{Harness, LastMessage, Parent, Resume};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Every store, in the order in which harnesses are listed.
+pub fn stores() -> &'static [&'static dyn Store] {
+    &[]
+}
+
+/// The durable sessions of one harness.
+pub trait Store: Sync {
+    /// Whose sessions these are.
+    fn harness(&self) -> Harness;
+
+    /// Names the sources below a root, without reading any.
+    fn walk(&self, root: &Root, finder: &mut Finder);
+
+    /// Reads what a list needs of one source, within bounds.
+    fn read(&self, source: &Source, ends: &mut jsonl::Ends) -> Result<Reading, Skip>;
+
+    /// Reads what costs more of one session.
+    fn details(&self, roots: &[Root], session: &Session, wanted: Wanted) -> Result<Details, Skip>;
+
+    /// How a person gets back into a session with the harness's own program; `None` where there is no way.
+    fn resume(&self, root: &Root, session: &Session) -> Option<Resume>;
+}
+
+/// Something below a root that can be read: a file, or a database with its log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its state.
+    pub stamp: Stamp,
+    /// The state of the file beside it that changes its meaning: a database's log, a session's name file.
+    pub beside: Option<Stamp>,
+}
+
+/// What one source says.
+#[derive(Debug, Default)]
+pub struct Reading {
+    /// The sessions that it holds.
+    pub sessions: Vec<Session>,
+    /// The names that it gives to sessions of other sources of the same root.
+    pub names: Vec<Name>,
+}
+
+impl From<Session> for Reading {
+    fn from(session: Session) -> Self {
+        Self { sessions: vec![session], names: Vec::new() }
+    }
+}
+
+/// A stored session, as its store tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Session {
+    /// The harness's own id.
+    pub id: Box<str>,
+    /// The file that holds it.
+    pub location: Box<Path>,
+    /// One line that names it.
+    pub title: Option<Box<str>>,
+    /// The directory that it works in.
+    pub workspace: Option<Box<str>>,
+    /// The model that answered last.
+    pub model: Option<Box<str>>,
+    /// When it began, in epoch milliseconds.
+    pub created_at_ms: Option<i64>,
+    /// Its newest user or assistant message, else its file's time, in epoch milliseconds.
+    pub updated_at_ms: Option<i64>,
+    /// Whether its program has put it away.
+    pub archived: bool,
+    /// The session that it came from.
+    pub parent: Option<Parent>,
+    /// The session in which it says that it goes on.
+    pub continued_in: Option<Box<str>>,
+    /// A mark that only copies of one conversation share: the id of its first message.
+    pub first_message: Option<Box<str>>,
+    /// Whether its own program still opens it.
+    pub resumable: bool,
+}
+
+impl Session {
+    /// A session of which nothing but its id and its file is known.
+    pub fn new(id: &str, source: &Source) -> Self {
+        Self {
+            id: id.into(),
+            location: source.path.as_path().into(),
+            title: None,
+            workspace: None,
+            model: None,
+            created_at_ms: None,
+            updated_at_ms: Some(source.stamp.modified_ms()),
+            archived: false,
+            parent: None,
+            continued_in: None,
+            first_message: None,
+            resumable: true,
+        }
+    }
+}
+
+/// A name that a source gives to a session of another source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name {
+    /// The session's own id.
+    pub session: Box<str>,
+    /// What it is called.
+    pub title: Box<str>,
+    /// Of several names the one with the highest rank counts, then the last; 0 counts only where the session's own
+    /// records have no title.
+    pub rank: u8,
+}
+
+/// What of [`Details`] is wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// The opening user texts: reads the head.
+    pub topics: bool,
+    /// The newest message: reads the tail.
+    pub last_message: bool,
+    /// The number of messages: reads the whole.
+    pub message_count: bool,
+}
+
+/// What costs more to know of a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Details {
+    /// Up to [`crate::limits::TOPICS`] opening user texts, oldest first.
+    pub topics: Vec<String>,
+    /// The newest message.
+    pub last_message: Option<LastMessage>,
+    /// How many messages people and models wrote.
+    pub message_count: u64,
+}
+
+/// Why a source gave nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum Skip {
+    /// It went between two system calls, which is normal.
+    #[error("it vanished while it was read")]
+    Vanished,
+    /// There is nothing in it.
+    #[error("the file is empty")]
+    Empty,
+    /// It has records, but nobody has written a message.
+    #[error("no message in it yet")]
+    NoMessages,
+    /// Its name is no session's.
+    #[error("not the name of a session file")]
+    Name,
+    /// Its name cannot be told in JSON.
+    #[error("its name is not valid UTF-8")]
+    NotUtf8,
+    /// A FIFO, a device, a directory, a link to nothing.
+    #[error("not a regular file")]
+    NotRegular,
+    /// Nothing within the bounds of reading is a record.
+    #[error("no readable record at its start or end")]
+    NoRecords,
+    /// A side file that speaks of sessions but holds none.
+    #[error("{0}")]
+    Malformed(String),
+    /// The operating system refused.
+    #[error("cannot be read: {0}")]
+    Io(io::Error),
+}
+
+impl Skip {
+    /// The stable word for the reason.
+    pub fn reason(&self) -> &'static str {
+        match self {
+            Self::Vanished => "vanished",
+            Self::Empty => "empty",
+            Self::NoMessages => "no_messages",
+            Self::Name => "not_a_session",
+            Self::NotUtf8 => "not_utf8",
+            Self::NotRegular => "not_regular",
+            Self::NoRecords => "unreadable",
+            Self::Malformed(_) => "malformed",
+            Self::Io(_) => "io",
+        }
+    }
+
+    /// Whether something is lost by it, so that a list must tell.
+    pub fn is_problem(&self) -> bool {
+        matches!(self, Self::NoRecords | Self::Malformed(_) | Self::Io(_))
+    }
+}
+
+impl From<io::Error> for Skip {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::NotFound => Self::Vanished,
+            _ => Self::Io(error),
+        }
+    }
+}

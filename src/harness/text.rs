@@ -1,0 +1,124 @@
+//! Texts out of records: decoded leniently, cut to one line or an excerpt; times.
+
+use crate::limits;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+/// The string that a raw JSON value is; `None` for any other kind. A lone surrogate becomes U+FFFD.
+pub fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
+    let json = raw.get();
+    if !json.starts_with('"') {
+        return None;
+    }
+    if let Ok(text) = serde_json::from_str::<Borrowed<'_>>(json) {
+        return Some(text.0);
+    }
+    struct Bytes(Vec<u8>);
+    impl<'de> Deserialize<'de> for Bytes {
+        fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            struct Visitor;
+            impl serde::de::Visitor<'_> for Visitor {
+                type Value = Bytes;
+                fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                    f.write_str("a string")
+                }
+                fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Bytes, E> {
+                    Ok(Bytes(bytes.to_vec()))
+                }
+            }
+            // Only as bytes does serde_json let a lone surrogate pass.
+            deserializer.deserialize_bytes(Visitor)
+        }
+    }
+    let bytes: Bytes = serde_json::from_str(json).ok()?;
+    Some(Cow::Owned(String::from_utf8_lossy(&bytes.0).into_owned()))
+}
+
+#[derive(Deserialize)]
+struct Borrowed<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// A record's member that is wanted as a string.
+pub fn member<'a>(raw: Option<&'a RawValue>) -> Option<Cow<'a, str>> {
+    raw.and_then(string)
+}
+
+/// Whether a record's member is `true`.
+pub fn is_true(raw: Option<&RawValue>) -> bool {
+    raw.is_some_and(|raw| raw.get() == "true")
+}
+
+/// One line for a list: control characters out, white space folded, cut at [`limits::TITLE_CHARS`]. `None` if nothing
+/// is left.
+pub fn title(text: &str) -> Option<Box<str>> {
+    fold(text, limits::TITLE_CHARS)
+}
+
+/// A longer excerpt of a text, folded and cut like a title.
+pub fn excerpt(text: &str) -> Option<String> {
+    fold(text, limits::EXCERPT_CHARS).map(String::from)
+}
+
+fn fold(text: &str, max: usize) -> Option<Box<str>> {
+    let mut line = String::new();
+    let mut count = 0;
+    for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
+        if !line.is_empty() {
+            line.push(' ');
+            count += 1;
+        }
+        for c in word.chars() {
+            if count == max {
+                line.push('…');
+                return Some(line.into());
+            }
+            line.push(c);
+            count += 1;
+        }
+    }
+    (!line.is_empty()).then(|| line.into())
+}
+
+/// A time in RFC 3339, as epoch milliseconds.
+pub fn time(text: &str) -> Option<i64> {
+    text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_millisecond)
+}
+
+/// An absolute path that can be shown: anything else is no workspace.
+pub fn workspace(text: &str) -> Option<Box<str>> {
+    let absolute =
+        text.starts_with('/') || text.get(1..3).is_some_and(|s| s == ":\\" || s == ":/") || text.starts_with("\\\\");
+    (absolute && !text.chars().any(char::is_control)).then(|| text.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(json: &str) -> Box<RawValue> {
+        RawValue::from_string(json.to_owned()).unwrap()
+    }
+
+    #[test]
+    fn only_strings_are_strings_and_half_a_surrogate_does_not_cost_the_rest() {
+        assert_eq!(string(&raw(r#""a\nb""#)).unwrap(), "a\nb");
+        assert_eq!(string(&raw("7")), None);
+        assert!(string(&raw(r#""\ud83d only half""#)).unwrap().ends_with(" only half"));
+    }
+
+    #[test]
+    fn a_title_is_one_bounded_line_without_control_characters() {
+        assert_eq!(title(" two\nlines\t\u{1b}[31mred ").unwrap().as_ref(), "two lines [31mred");
+        assert_eq!(title(" \n\t"), None);
+        let long = title(&"x".repeat(1_000)).unwrap();
+        assert_eq!(long.chars().count(), limits::TITLE_CHARS + 1);
+        assert!(long.ends_with('…'));
+    }
+
+    #[test]
+    fn times_are_epoch_milliseconds() {
+        assert_eq!(time("2026-11-30T08:40:18.426Z"), Some(1_796_028_018_426));
+        assert_eq!(time("2026-11-30T08:36:30.129006625Z"), Some(1_796_027_790_129));
+        assert_eq!(time("not a date"), None);
+    }
+}
