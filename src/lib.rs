@@ -1,7 +1,29 @@
-//! Tackroom: sees every coding-agent session on this machine, for editors and agent hosts.
+//! Tackroom: one JSON-RPC server over stdio through which editors and agent hosts see, watch, join and message every
+//! coding-agent session on this machine.
+//!
+//! The map of the house, from the wire down; a room imports only rooms below it:
+//!
+//! | room | what it holds |
+//! |---|---|
+//! | [`cli`] | one file per subcommand; the only place that prints |
+//! | [`rpc`] | how messages cross: framing, envelope, requests in flight, outbox |
+//! | [`service`] | what a method does: the method table, authorization, delegation |
+//! | [`registry`] | the inventory: scanning, joining, queries, pages |
+//! | [`harness`] | the stores: one file per harness behind one trait |
+//! | [`peer`] | live Claude Code sessions, from their process registry |
+//! | [`authority`] | permissions and scope |
+//! | [`platform`] | files, processes, descriptors, databases: the only place for `cfg` and `unsafe` |
+//! | [`protocol`] | the types that cross the wire, and the table of errors |
+//! | [`limits`] | every bound |
 #![warn(missing_docs)]
 
+pub mod authority;
+pub mod cli;
 pub mod harness;
 pub mod limits;
+pub mod peer;
 pub mod platform;
 pub mod protocol;
+pub mod registry;
+pub mod rpc;
+pub mod service;

@@ -20,12 +20,17 @@ pub const REFUSAL_BYTES: usize = 8 << 20;
 /// Bytes of waiting answers over which a notification that may be dropped is.
 pub const DROPPABLE_BYTES: usize = 1 << 20;
 
+/// Room for bytes of the client that is made before each read.
+pub const READ_BYTES: usize = 32 << 10;
+
 /// After the end of input, how long running requests may still take.
 pub const DRAIN: std::time::Duration = std::time::Duration::from_secs(5);
 /// The shortest time between two `$/progress` notifications of one request.
 pub const PROGRESS_INTERVAL: std::time::Duration = std::time::Duration::from_millis(100);
 
-/// Bytes of a session file's head that are read at first, and at most.
+/// Threads that read session files at the same time.
+pub const READERS: usize = 8;
+/// Bytes of a session file's head that are read at first.
 pub const HEAD_FIRST: usize = 32 << 10;
 /// Bytes of a session file's head that are read at most, where less does not tell all.
 pub const HEAD_MAX: usize = 256 << 10;
@@ -55,6 +60,8 @@ pub const PROBLEMS_LISTED: usize = 100;
 pub const TITLE_CHARS: usize = 240;
 /// Characters of a topic, a last message and a match.
 pub const EXCERPT_CHARS: usize = 1_000;
+/// Characters of a match before and behind what was looked for.
+pub const MATCH_CONTEXT: usize = 80;
 /// Opening user texts of a session.
 pub const TOPICS: usize = 8;
 /// Parents that are followed upwards.

@@ -1,1 +1,5 @@
-fn main() {}
+//! The `tackroom` program.
+
+fn main() -> std::process::ExitCode {
+    tackroom::cli::main()
+}

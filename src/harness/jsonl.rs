@@ -28,7 +28,9 @@ impl Ends {
         }
         self.head.clear();
         self.tail.clear();
-        self.read_head(file, limits::HEAD_FIRST)?;
+        // A file that two parts would cover is read as one, so that no line is cut between them.
+        let both = limits::HEAD_FIRST + limits::TAIL_FIRST;
+        self.read_head(file, if self.size <= both as u64 { both } else { limits::HEAD_FIRST })?;
         self.read_tail(file, limits::TAIL_FIRST)
     }
 
@@ -53,9 +55,9 @@ impl Ends {
         Ok(true)
     }
 
-    /// Whether the two parts are the whole file.
+    /// Whether the head is the whole file.
     pub fn whole(&self) -> bool {
-        (self.head.len() + self.tail.len()) as u64 >= self.size
+        self.head.len() as u64 >= self.size
     }
 
     /// The lines of the head, first to last.

@@ -3,7 +3,7 @@
 //! A store names the *sources* below a root (files, databases), each with a stamp; the inventory reads a source again
 //! only when its stamp moved. A new harness is one file here and one line in [`stores`].
 
-// mod claude_code;
+mod claude_code;
 // mod codex;
 mod homes;
 pub mod jsonl;
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 /// Every store, in the order in which harnesses are listed.
 pub fn stores() -> &'static [&'static dyn Store] {
-    &[]
+    &[&claude_code::ClaudeCode]
 }
 
 /// The durable sessions of one harness.

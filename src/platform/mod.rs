@@ -1,3 +1,8 @@
 //! Where the operating system shows: files, processes, descriptors. The only place for `cfg` and `unsafe`.
 
 pub mod files;
+pub mod git;
+pub mod process;
+pub mod signals;
+pub mod socket;
+pub mod stdio;

@@ -171,3 +171,31 @@ pub struct RequestMeta {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress_token: Option<ProgressToken>,
 }
+
+/// Params of `$/cancelRequest`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CancelParams {
+    /// The request's id.
+    pub id: RequestId,
+}
+
+/// Params of `$/cancel_request`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CancelRequestParams {
+    /// The request's id.
+    pub request_id: RequestId,
+}
+
+/// An id of a request, as JSON-RPC allows it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum RequestId {
+    /// A number.
+    Number(serde_json::Number),
+    /// A string.
+    String(String),
+    /// `null`.
+    Null,
+}

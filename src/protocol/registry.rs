@@ -89,7 +89,7 @@ pub struct Query {
     /// one origin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace_family: Option<String>,
-    /// Only entries whose title, id, workspace or name holds this text, in any case. Trimmed; blank means all.
+    /// Only entries whose title, id or peer name holds this text, in any case. Trimmed; blank means all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// Look for `text` in the opening user texts and the last message too, and answer the excerpt as `match`.

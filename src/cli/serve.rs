@@ -1,0 +1,134 @@
+//! `tackroom serve`: what an editor or agent host spawns.
+
+use super::{FAILED, LookArgs, USAGE};
+use crate::authority::Grant;
+use crate::limits;
+use crate::platform::{signals::Signals, stdio};
+use crate::protocol::{AuthorityRequest, Harness, Limits, Permission};
+use crate::rpc::{self, End, Framing};
+use crate::service::{Config, Service};
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+#[derive(Args, Debug)]
+pub struct ServeArgs {
+    /// What clients may do at most
+    #[arg(long, value_name = "PERMISSIONS", value_delimiter = ',', default_value = "observe")]
+    allow: Vec<Permission>,
+    /// Show only sessions in this directory and below. May be repeated
+    #[arg(long = "workspace", value_name = "DIR")]
+    workspaces: Vec<PathBuf>,
+    /// Show only sessions of these harnesses
+    #[arg(long = "harness", value_name = "HARNESSES", value_delimiter = ',')]
+    harnesses: Vec<Harness>,
+    #[command(flatten)]
+    look: LookArgs,
+    /// Let the client name more homes in `initialize`
+    #[arg(long)]
+    allow_homes: bool,
+    /// How messages are told apart
+    #[arg(long, value_enum, default_value_t = FramingArg::Auto)]
+    framing: FramingArg,
+    /// Lower a bound that `initialize` tells, as frameBytes=1048576. May be repeated
+    #[arg(long = "limit", value_name = "NAME=VALUE")]
+    limits: Vec<String>,
+    /// What to log to stderr
+    #[arg(long, value_name = "LEVEL", default_value = "warn")]
+    log: tracing::Level,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum FramingArg {
+    /// By the first byte
+    Auto,
+    /// One message a line, as ACP and MCP
+    Lines,
+    /// Content-Length headers, as LSP
+    Headers,
+}
+
+pub fn run(args: &ServeArgs) -> ExitCode {
+    tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false).with_max_level(args.log).init();
+    let config = match config(args) {
+        Ok(config) => config,
+        Err(error) => {
+            eprintln!("tackroom serve: {error}");
+            return ExitCode::from(USAGE);
+        }
+    };
+    match serve(config, args.framing) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("tackroom serve: {error}");
+            ExitCode::from(FAILED)
+        }
+    }
+}
+
+fn config(args: &ServeArgs) -> Result<Config, String> {
+    let workspaces: Result<Vec<String>, String> = args
+        .workspaces
+        .iter()
+        .map(|path| {
+            let absolute = std::path::absolute(path).map_err(|error| format!("--workspace: {error}"))?;
+            absolute.into_os_string().into_string().map_err(|path| format!("--workspace {path:?} is not UTF-8"))
+        })
+        .collect();
+    let some = |list: Vec<String>| (!list.is_empty()).then_some(list);
+    let request = AuthorityRequest {
+        permissions: Some(args.allow.clone()),
+        workspaces: some(workspaces?),
+        harnesses: (!args.harnesses.is_empty()).then(|| args.harnesses.clone()),
+    };
+    let ceiling = Grant::all().narrow(&request).map_err(|error| error.to_string())?;
+    let limits = lower(&args.limits)?;
+    Ok(Config { ceiling, homes: args.look.homes(), allow_homes: args.allow_homes, limits })
+}
+
+/// The bounds, with those lowered that `--limit` names.
+fn lower(flags: &[String]) -> Result<Limits, String> {
+    let mut limits = limits::DEFAULT;
+    for flag in flags {
+        let (name, value) = flag.split_once('=').ok_or_else(|| format!("--limit {flag}: write it as NAME=VALUE"))?;
+        let bound = match name {
+            "frameBytes" => &mut limits.frame_bytes,
+            "pageMax" => &mut limits.page_max,
+            "requestsInFlight" => &mut limits.requests_in_flight,
+            "batchMax" => &mut limits.batch_max,
+            "messageBytes" => &mut limits.message_bytes,
+            _ => return Err(format!("--limit {name}: there is no such bound; `initialize` tells them")),
+        };
+        match value.parse() {
+            Ok(value) if (1..=*bound).contains(&value) => *bound = value,
+            _ => return Err(format!("--limit {name}: from 1 to {bound}, not `{value}`")),
+        }
+    }
+    Ok(limits)
+}
+
+fn serve(config: Config, framing: FramingArg) -> std::io::Result<ExitCode> {
+    let framing = match framing {
+        FramingArg::Auto => None,
+        FramingArg::Lines => Some(Framing::Lines),
+        FramingArg::Headers => Some(Framing::Headers),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let (end, signal) = runtime.block_on(async {
+        let mut signals = Signals::new()?;
+        let service = Arc::new(Service::new(config)?);
+        let (input, output) = stdio::open()?;
+        let mut signal = None;
+        let end = rpc::serve(service, framing, input, output, async { signal = Some(signals.next().await) }).await?;
+        std::io::Result::Ok((end, signal))
+    })?;
+    // A thread that waits for a file or for a terminal cannot be cancelled; it must not keep the process.
+    runtime.shutdown_timeout(Duration::ZERO);
+    Ok(match (end, signal) {
+        (End::ExitWithoutShutdown, _) => ExitCode::from(FAILED),
+        (End::Stopped, Some(signal)) => ExitCode::from(128 + signal),
+        _ => ExitCode::SUCCESS,
+    })
+}

@@ -1,0 +1,46 @@
+//! The signals that end the program.
+
+use std::io;
+
+/// SIGTERM, SIGHUP and SIGINT, or what stands for them. Must be made within a runtime.
+pub struct Signals {
+    #[cfg(unix)]
+    signals: [(tokio::signal::unix::Signal, u8); 3],
+}
+
+impl Signals {
+    /// Takes the signals from now on.
+    pub fn new() -> io::Result<Self> {
+        #[cfg(unix)]
+        {
+            use tokio::signal::unix::{SignalKind, signal};
+            let take = |kind: SignalKind| Ok::<_, io::Error>((signal(kind)?, kind.as_raw_value() as u8));
+            Ok(Self {
+                signals: [take(SignalKind::terminate())?, take(SignalKind::hangup())?, take(SignalKind::interrupt())?],
+            })
+        }
+        #[cfg(not(unix))]
+        Ok(Self {})
+    }
+
+    /// Waits for the next one; answers its number.
+    pub async fn next(&mut self) -> u8 {
+        #[cfg(unix)]
+        {
+            let [(terminate, t), (hangup, h), (interrupt, i)] = &mut self.signals;
+            tokio::select! {
+                _ = terminate.recv() => *t,
+                _ = hangup.recv() => *h,
+                _ = interrupt.recv() => *i,
+            }
+        }
+        #[cfg(not(unix))]
+        {
+            // An error means that the signal can never come.
+            if tokio::signal::ctrl_c().await.is_err() {
+                std::future::pending::<()>().await;
+            }
+            2
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! The inventory: what the stores hold and what lives, joined, queried, paged. Validated against the file system at
+//! each call, so it is never stale and needs no watcher.
+
+mod entry;
+mod inventory;
+mod page;
+mod query;
+mod scan;
+
+pub use page::CursorError;
+pub use query::Request;
+
+use crate::harness::{Homes, Root};
+use crate::protocol::{Harness, Problem, RootOrigin, Skipped};
+use crate::{harness, limits, peer};
+use inventory::{Live, Stored};
+use scan::RootScan;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// What a reading of the inventory may do while it works, and whether it should go on.
+pub trait Attendant: Sync {
+    /// Whether nobody wants the answer any more.
+    fn cancelled(&self) -> bool;
+    /// How far the work is.
+    fn progress(&self, message: &str, done: u64, total: Option<u64>);
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Nobody wants it any more.
+    #[error("the request was cancelled")]
+    Cancelled,
+    /// The cursor does not fit.
+    #[error(transparent)]
+    Cursor(#[from] CursorError),
+}
+
+/// The inventory of this machine.
+pub struct Registry {
+    state: Mutex<State>,
+    /// How many readings have begun, to let a call share one that began after it came.
+    begun: std::sync::atomic::AtomicU64,
+    instance: String,
+}
+
+struct State {
+    homes: Homes,
+    scans: Vec<RootScan>,
+    stored: Arc<Stored>,
+    live: Arc<Vec<Live>>,
+    revision: u64,
+    /// The newest reading, and which one it was.
+    last: Option<(u64, Arc<Snapshot>)>,
+}
+
+/// The inventory as it was at one time.
+pub struct Snapshot {
+    stored: Arc<Stored>,
+    live: Arc<Vec<Live>>,
+    problems: Vec<Problem>,
+    registries: Vec<RootReport>,
+    revision: String,
+}
+
+/// What was found below one root.
+#[derive(Clone, Debug)]
+pub struct RootReport {
+    /// Whose root it is.
+    pub harness: Harness,
+    /// The directory.
+    pub path: PathBuf,
+    /// How it came to be looked into.
+    pub origin: RootOrigin,
+    /// Whether it is there.
+    pub exists: bool,
+    /// Files that could hold a session.
+    pub files: usize,
+    /// Sessions that were read from them.
+    pub sessions: usize,
+    /// What was passed over, and why.
+    pub skipped: Vec<Skipped>,
+    /// Whether something was left out for being too much.
+    pub truncated: bool,
+    /// How long looking took.
+    pub elapsed: Duration,
+}
+
+impl Registry {
+    /// An inventory of these homes; nothing is read yet.
+    pub fn new(homes: Homes, instance: String) -> Self {
+        let scans = homes.roots().iter().cloned().map(RootScan::new).collect();
+        let state = State { homes, scans, stored: Arc::default(), live: Arc::default(), revision: 0, last: None };
+        Self { state: Mutex::new(state), begun: 0.into(), instance }
+    }
+
+    /// Adds roots that a client named.
+    pub fn add_client_homes(&self, homes: &BTreeMap<Harness, Vec<String>>) {
+        let mut state = self.state();
+        let known = state.homes.roots().len();
+        for (harness, paths) in homes {
+            for path in paths {
+                state.homes.add_named(*harness, Path::new(path), RootOrigin::Client);
+            }
+        }
+        let new: Vec<Root> = state.homes.roots()[known..].to_vec();
+        state.scans.extend(new.into_iter().map(RootScan::new));
+    }
+
+    /// The roots of every harness that has a store, as paths that can be shown.
+    pub fn roots_by_harness(&self) -> Vec<(Harness, Vec<String>)> {
+        let state = self.state();
+        let shown = |root: &Root| root.path.display().to_string();
+        harness::stores()
+            .iter()
+            .map(|store| (store.harness(), state.homes.of(store.harness()).map(shown).collect()))
+            .collect()
+    }
+
+    /// The homes of Claude Code, whose process registries tell what lives.
+    pub fn claude_homes(&self) -> Vec<PathBuf> {
+        claude_homes(&self.state().homes)
+    }
+
+    /// Every root, for the details of a session.
+    pub fn roots(&self) -> Vec<Root> {
+        self.state().homes.roots().to_vec()
+    }
+
+    /// Reads what changed, and answers the inventory as it is now.
+    pub fn snapshot(&self, attendant: &dyn Attendant) -> Result<Arc<Snapshot>, Error> {
+        use std::sync::atomic::Ordering;
+        let came = self.begun.load(Ordering::SeqCst);
+        let mut state = self.state();
+        // A reading that began after this call came tells as much as one of its own.
+        if let Some((number, last)) = &state.last
+            && *number > came
+        {
+            return Ok(last.clone());
+        }
+        let number = self.begun.fetch_add(1, Ordering::SeqCst) + 1;
+        let snapshot = Arc::new(state.read(&self.instance, attendant)?);
+        state.last = Some((number, snapshot.clone()));
+        Ok(snapshot)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn read(&mut self, instance: &str, attendant: &dyn Attendant) -> Result<Snapshot, Error> {
+        let mut changed = false;
+        for scan in &mut self.scans {
+            changed |= scan.refresh(attendant)?;
+        }
+        if changed {
+            self.stored = Arc::new(Stored::join(&self.scans));
+            self.revision += 1;
+        }
+        let begin = Instant::now();
+        let listing = peer::list(&claude_homes(&self.homes));
+        let elapsed = begin.elapsed();
+        let live = inventory::live(&listing);
+        if *self.live != live {
+            self.revision += 1;
+        }
+        self.live = Arc::new(live);
+        let mut problems = self.stored.problems.clone();
+        problems.extend(listing.problems.iter().cloned());
+        problems.truncate(limits::PROBLEMS_LISTED);
+        Ok(Snapshot {
+            stored: self.stored.clone(),
+            live: self.live.clone(),
+            problems,
+            registries: listing.registries.iter().map(|registry| self.registry_report(registry, elapsed)).collect(),
+            revision: format!("{instance}.{}", self.revision),
+        })
+    }
+
+    /// A process registry is a place where sessions were looked for, too.
+    fn registry_report(&self, registry: &peer::Registry, elapsed: Duration) -> RootReport {
+        let of_registry = |root: &&Root| registry.path.parent() == Some(&root.home);
+        let root = self.homes.of(Harness::ClaudeCode).find(of_registry);
+        RootReport {
+            harness: Harness::ClaudeCode,
+            path: registry.path.clone(),
+            origin: root.map_or(RootOrigin::Default, |root| root.origin),
+            exists: registry.exists,
+            files: registry.files,
+            sessions: registry.sessions,
+            skipped: registry.hidden.iter().take(limits::SKIPPED_LISTED).cloned().collect(),
+            truncated: registry.hidden.len() > limits::SKIPPED_LISTED,
+            elapsed,
+        }
+    }
+}
+
+impl Snapshot {
+    /// Every place that was looked into.
+    pub fn reports(&self) -> impl Iterator<Item = &RootReport> {
+        self.stored.reports.iter().chain(&self.registries)
+    }
+}
+
+fn claude_homes(homes: &Homes) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for root in homes.of(Harness::ClaudeCode) {
+        if !paths.contains(&root.home) {
+            paths.push(root.home.clone());
+        }
+    }
+    paths
+}

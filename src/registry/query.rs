@@ -1,0 +1,269 @@
+//! Which entries a query means, and one page of them.
+
+use super::entry::{self, Item};
+use super::inventory::{Live, Stored};
+use super::page::Position;
+use super::scan::parallel;
+use super::{Attendant, Error, Snapshot};
+use crate::authority::Grant;
+use crate::harness::{Details, Root, Wanted};
+use crate::limits;
+use crate::platform::files::resolve;
+use crate::platform::git::Family;
+use crate::protocol::{Entry, Harness, Include, ListResult, Problem, Query};
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+/// What a list is asked for.
+pub struct Request<'a> {
+    /// Which entries.
+    pub query: &'a Query,
+    /// Where to go on.
+    pub cursor: Option<&'a str>,
+    /// How many at most.
+    pub limit: usize,
+    /// What the client may see.
+    pub grant: &'a Grant,
+    /// Where the stores are.
+    pub roots: &'a [Root],
+}
+
+impl Snapshot {
+    /// One page of the entries that a query means.
+    pub fn list(&self, request: &Request<'_>, attendant: &dyn Attendant) -> Result<ListResult, Error> {
+        let query = request.query;
+        let position = request.cursor.map(|cursor| Position::from_cursor(cursor, query)).transpose()?;
+        let (mut items, excerpts) = self.select(request, attendant)?;
+        // The stored rows are sorted already; only what lives may move.
+        items.sort_by(|a, b| {
+            (Reverse(a.time()), a.harness(), a.session_id()).cmp(&(Reverse(b.time()), b.harness(), b.session_id()))
+        });
+        let total = items.len();
+        let start =
+            position.map_or(0, |position| items.partition_point(|item| !position.precedes(item.time(), &item.id())));
+        let page = &items[start..total.min(start + request.limit)];
+        let last = page.last().filter(|_| start + page.len() < total);
+        let next_cursor = last.map(|item| Position { time: item.time(), id: item.id() }.to_cursor(query));
+        let mut entries: Vec<Entry> = page.iter().map(|item| item.to_entry(&self.stored, request.grant)).collect();
+        for entry in &mut entries {
+            entry.excerpt = excerpts.get(&entry.id).cloned();
+        }
+        self.include(page, &mut entries, request, attendant)?;
+        let problems = self.visible_problems(request.grant);
+        Ok(ListResult { entries, next_cursor, total, revision: self.revision.clone(), problems })
+    }
+
+    /// One entry with all that can be known, if it is in scope.
+    pub fn describe(&self, id: &str, grant: &Grant, roots: &[Root]) -> Option<Entry> {
+        let (harness, session_id) = id.split_once(':')?;
+        let harness: Harness = harness.parse().ok()?;
+        let row = self.stored.find(harness, session_id).map(|row| (row, &self.stored.rows[row]));
+        let live = self.live.iter().find(|live| harness == Harness::ClaudeCode && live.peer.session_id == session_id);
+        let item = Item { row, live };
+        if (row.is_none() && live.is_none()) || !item.in_scope(grant) {
+            return None;
+        }
+        let mut entry = item.to_entry(&self.stored, grant);
+        let wanted = Wanted { topics: true, last_message: true, message_count: true };
+        if let Some(details) = item.details(roots, wanted) {
+            entry::add_details(&mut entry, details, wanted);
+        }
+        entry.repository = entry.workspace.as_deref().and_then(entry::repository);
+        Some(entry)
+    }
+
+    /// The problems that a client may see: one that cannot be placed is outside every workspace scope.
+    pub fn visible_problems(&self, grant: &Grant) -> Vec<Problem> {
+        if grant.has_workspace_scope() {
+            return Vec::new();
+        }
+        let in_scope = |problem: &&Problem| problem.harness.is_none_or(|harness| grant.reaches_harness(harness));
+        self.problems.iter().filter(in_scope).cloned().collect()
+    }
+
+    /// Every stored and live session, joined.
+    fn items(&self, with_live: bool) -> Vec<Item<'_>> {
+        let mut by_row: HashMap<usize, &Live> = HashMap::new();
+        let mut alone = Vec::new();
+        for live in self.live.iter().filter(|_| with_live) {
+            match self.stored.find(Harness::ClaudeCode, &live.peer.session_id) {
+                Some(row) => drop(by_row.insert(row, live)),
+                None => alone.push(Item { row: None, live: Some(live) }),
+            }
+        }
+        let stored = self.stored.rows.iter().enumerate();
+        let mut items: Vec<Item<'_>> =
+            stored.map(|(index, row)| Item { row: Some((index, row)), live: by_row.get(&index).copied() }).collect();
+        items.extend(alone);
+        items
+    }
+
+    fn select(
+        &self,
+        request: &Request<'_>,
+        attendant: &dyn Attendant,
+    ) -> Result<(Vec<Item<'_>>, HashMap<String, String>), Error> {
+        let query = request.query;
+        let mut filter = Filter::new(query, &self.stored, request.grant);
+        let mut items = self.items(query.live != Some(false));
+        items.retain(|item| filter.admits(item));
+        let Some(text) = filter.text.take() else { return Ok((items, HashMap::new())) };
+        if query.search_previews != Some(true) {
+            items.retain(|item| names_hold(item, &text));
+            return Ok((items, HashMap::new()));
+        }
+        let wanted = Wanted { topics: true, last_message: true, message_count: false };
+        let found = parallel(&items, "searching sessions", attendant, |_, item| {
+            let excerpt = item.details(request.roots, wanted).and_then(|details| excerpt(&details, &text));
+            (excerpt.is_some() || names_hold(item, &text), excerpt)
+        })?;
+        let mut excerpts = HashMap::new();
+        let mut kept = Vec::new();
+        for (item, (matches, excerpt)) in items.into_iter().zip(found) {
+            if matches {
+                excerpts.extend(excerpt.map(|excerpt| (item.id(), excerpt)));
+                kept.push(item);
+            }
+        }
+        Ok((kept, excerpts))
+    }
+
+    fn include(
+        &self,
+        page: &[Item<'_>],
+        entries: &mut [Entry],
+        request: &Request<'_>,
+        attendant: &dyn Attendant,
+    ) -> Result<(), Error> {
+        let include = request.query.include.as_deref().unwrap_or_default();
+        let wanted = entry::wanted(include);
+        if wanted != Wanted::default() {
+            let details = parallel(page, "reading messages", attendant, |_, item| item.details(request.roots, wanted))?;
+            for (entry, details) in entries.iter_mut().zip(details) {
+                if let Some(details) = details {
+                    entry::add_details(entry, details, wanted);
+                }
+            }
+        }
+        if include.contains(&Include::Repository) {
+            let mut known = HashMap::new();
+            for entry in entries {
+                let Some(workspace) = &entry.workspace else { continue };
+                let repository = known.entry(workspace.clone()).or_insert_with(|| entry::repository(workspace));
+                entry.repository = repository.clone();
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A query made ready: what costs once is done once.
+struct Filter<'a> {
+    query: &'a Query,
+    grant: &'a Grant,
+    workspace: Option<PathBuf>,
+    family: Option<Family>,
+    text: Option<String>,
+    below: Option<HashSet<usize>>,
+    /// The entry that `rootId` names, where it has no row.
+    root_id: Option<&'a str>,
+    /// What was found of workspaces, of which many sessions share a few.
+    judged: HashMap<Option<&'a str>, bool>,
+}
+
+impl<'a> Filter<'a> {
+    fn new(query: &'a Query, stored: &Stored, grant: &'a Grant) -> Self {
+        let text = query.text.as_deref().map(|text| text.trim().to_lowercase()).filter(|text| !text.is_empty());
+        Self {
+            query,
+            grant,
+            workspace: query.workspace.as_deref().map(|path| resolve(Path::new(path))),
+            family: query.workspace_family.as_deref().map(|path| Family::of(Path::new(path))),
+            text,
+            below: query.root_id.as_deref().map(|id| below(stored, id)),
+            root_id: query.root_id.as_deref(),
+            judged: HashMap::new(),
+        }
+    }
+
+    fn admits(&mut self, item: &Item<'a>) -> bool {
+        let query = self.query;
+        let among = |time: i64| {
+            query.updated_after_ms.is_none_or(|after| time >= after)
+                && query.updated_before_ms.is_none_or(|before| time < before)
+        };
+        let timed = query.updated_after_ms.is_some() || query.updated_before_ms.is_some();
+        let archived = item.session().is_some_and(|session| session.archived);
+        self.grant.reaches_harness(item.harness())
+            && query.harnesses.as_ref().is_none_or(|harnesses| harnesses.contains(&item.harness()))
+            && query.states.as_ref().is_none_or(|states| states.contains(&item.state()))
+            && (query.persisted != Some(false) || item.live.is_some())
+            && query.archived.is_none_or(|wanted| wanted == archived)
+            && query.profile.is_none()
+            && (!timed || item.time().is_some_and(among))
+            && self.admits_place(item)
+            && self.admits_workspace(item.workspace())
+    }
+
+    /// Children are hidden unless asked for; `rootId` asks for all below one entry.
+    fn admits_place(&self, item: &Item<'_>) -> bool {
+        match &self.below {
+            None => self.query.include_children == Some(true) || !item.is_child(),
+            Some(below) => match item.row {
+                Some((row, _)) => below.contains(&row),
+                None => self.root_id.is_some_and(|id| id == item.id()),
+            },
+        }
+    }
+
+    fn admits_workspace(&mut self, workspace: Option<&'a str>) -> bool {
+        if let Some(known) = self.judged.get(&workspace) {
+            return *known;
+        }
+        let admitted = self.grant.reaches_workspace(workspace)
+            && self.workspace.as_ref().is_none_or(|wanted| {
+                workspace.is_some_and(|workspace| {
+                    let workspace = resolve(Path::new(workspace));
+                    workspace == *wanted || self.query.workspace_subtree == Some(true) && workspace.starts_with(wanted)
+                })
+            })
+            && self
+                .family
+                .as_ref()
+                .is_none_or(|family| workspace.is_some_and(|path| family.shares(&Family::of(Path::new(path)))));
+        self.judged.insert(workspace, admitted);
+        admitted
+    }
+}
+
+/// The rows of an entry and of all below it.
+fn below(stored: &Stored, id: &str) -> HashSet<usize> {
+    let root = id.split_once(':').and_then(|(harness, session)| stored.find(harness.parse().ok()?, session));
+    let mut found = HashSet::new();
+    let mut open: Vec<usize> = root.into_iter().collect();
+    while let Some(row) = open.pop() {
+        if found.insert(row) {
+            open.extend(stored.children(row));
+        }
+    }
+    found
+}
+
+/// Whether the title, an id or the peer's name holds the text.
+fn names_hold(item: &Item<'_>, text: &str) -> bool {
+    let holds = |name: &str| name.to_lowercase().contains(text);
+    item.title().is_some_and(holds) || holds(&item.id()) || item.live.is_some_and(|live| holds(&live.peer.name))
+}
+
+/// The part of the messages around the text.
+fn excerpt(details: &Details, text: &str) -> Option<String> {
+    let last = details.last_message.iter().map(|message| &message.text);
+    let found = details.topics.iter().chain(last).find(|message| message.to_lowercase().contains(text))?;
+    let chars: Vec<char> = found.chars().collect();
+    // Lower case may have another length; the start is a hint for where to cut, no more.
+    let at = found.to_lowercase().find(text).map_or(0, |byte| found.to_lowercase()[..byte].chars().count());
+    let from = at.saturating_sub(limits::MATCH_CONTEXT).min(chars.len());
+    let to = (at + text.chars().count() + limits::MATCH_CONTEXT).min(chars.len());
+    Some(chars[from..to].iter().collect())
+}

@@ -1,0 +1,210 @@
+//! One root: walked at each reading, its files read again only when their stamps moved.
+
+use super::{Attendant, Error};
+use crate::harness::jsonl::Ends;
+use crate::harness::{self, Finder, Name, Root, Session, Skip, Source, Store};
+use crate::limits;
+use crate::platform::files::Stamp;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// A root and what is known of its files.
+pub struct RootScan {
+    pub root: Root,
+    store: Option<&'static dyn Store>,
+    files: HashMap<PathBuf, File>,
+    generation: u32,
+    pub finder: Finder,
+    pub elapsed: Duration,
+}
+
+/// What is known of one file.
+struct File {
+    stamp: Stamp,
+    beside: Option<Stamp>,
+    /// The reading that saw it last.
+    generation: u32,
+    /// Whether it changed so shortly before it was read that its times cannot show another change.
+    racy: bool,
+    known: Known,
+}
+
+/// What a file said.
+enum Known {
+    Session(Arc<Session>),
+    Many(Box<[Arc<Session>]>, Box<[Name]>),
+    Skipped(Skip),
+}
+
+/// Two changes within this time may leave one and the same file time.
+const RACE: Duration = Duration::from_millis(20);
+/// Fewer files than this are not worth a second thread.
+const ALONE: usize = 16;
+
+impl RootScan {
+    pub fn new(root: Root) -> Self {
+        let store = harness::stores().iter().copied().find(|store| store.harness() == root.harness);
+        Self { root, store, files: HashMap::new(), generation: 0, finder: Finder::default(), elapsed: Duration::ZERO }
+    }
+
+    /// The sessions, in no order.
+    pub fn sessions(&self) -> impl Iterator<Item = &Arc<Session>> {
+        self.files.values().flat_map(|file| match &file.known {
+            Known::Session(session) => std::slice::from_ref(session),
+            Known::Many(sessions, _) => sessions,
+            Known::Skipped(_) => &[],
+        })
+    }
+
+    /// The names that files give to sessions of others, file by file in the order of their paths.
+    pub fn names(&self) -> impl Iterator<Item = &Name> {
+        let mut naming: Vec<(&PathBuf, &[Name])> = self
+            .files
+            .iter()
+            .filter_map(|(path, file)| match &file.known {
+                Known::Many(_, names) => Some((path, &**names)),
+                _ => None,
+            })
+            .collect();
+        naming.sort_unstable_by_key(|(path, _)| *path);
+        naming.into_iter().flat_map(|(_, names)| names)
+    }
+
+    /// What was passed over, and why.
+    pub fn skipped(&self) -> impl Iterator<Item = (&Path, &Skip)> {
+        let read = self.files.iter().filter_map(|(path, file)| match &file.known {
+            Known::Skipped(skip) => Some((path.as_path(), skip)),
+            _ => None,
+        });
+        self.finder.skipped.iter().map(|(path, skip)| (path.as_path(), skip)).chain(read)
+    }
+
+    /// How many files could hold a session.
+    pub fn file_count(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Walks, and reads what is new. Answers whether anything is not as it was.
+    pub fn refresh(&mut self, attendant: &dyn Attendant) -> Result<bool, Error> {
+        let Some(store) = self.store else { return Ok(false) };
+        let begin = Instant::now();
+        let mut finder = Finder::default();
+        store.walk(&self.root, &mut finder);
+        self.generation = self.generation.wrapping_add(1);
+        let mut stale = Vec::new();
+        for source in std::mem::take(&mut finder.sources) {
+            match self.files.get_mut(&source.path) {
+                Some(file) if !file.racy && file.stamp == source.stamp && file.beside == source.beside => {
+                    file.generation = self.generation;
+                }
+                _ => stale.push(source),
+            }
+        }
+        let readings = read_all(store, &stale, attendant)?;
+        let mut changed = told(&finder.skipped) != told(&self.finder.skipped) || finder.exists != self.finder.exists;
+        for (source, outcome) in stale.into_iter().zip(readings) {
+            changed |= self.keep(source, outcome);
+        }
+        let before = self.files.len();
+        self.files.retain(|_, file| file.generation == self.generation);
+        changed |= self.files.len() != before;
+        self.finder = finder;
+        self.elapsed = begin.elapsed();
+        Ok(changed)
+    }
+
+    /// Keeps what was read of a file; whether it is not what was known.
+    fn keep(&mut self, source: Source, outcome: Outcome) -> bool {
+        let known = match outcome.result {
+            // What vanished between walk and reading was not there.
+            Err(Skip::Vanished) => return false,
+            Err(skip) => Known::Skipped(skip),
+            Ok(mut reading) if reading.names.is_empty() && reading.sessions.len() == 1 => {
+                Known::Session(Arc::new(reading.sessions.swap_remove(0)))
+            }
+            Ok(reading) => Known::Many(reading.sessions.into_iter().map(Arc::new).collect(), reading.names.into()),
+        };
+        let changed = self.files.get(&source.path).is_none_or(|before| !before.known.same(&known));
+        let (generation, racy) = (self.generation, outcome.racy);
+        self.files.insert(source.path, File { stamp: source.stamp, beside: source.beside, generation, racy, known });
+        changed
+    }
+}
+
+impl Known {
+    fn same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Session(a), Self::Session(b)) => a == b,
+            (Self::Many(a, names_a), Self::Many(b, names_b)) => a == b && names_a == names_b,
+            (Self::Skipped(a), Self::Skipped(b)) => a.reason() == b.reason(),
+            _ => false,
+        }
+    }
+}
+
+/// What of the passed-over files shows in an answer.
+fn told(skipped: &[(PathBuf, Skip)]) -> Vec<(&Path, &'static str)> {
+    let mut told: Vec<_> = skipped.iter().map(|(path, skip)| (path.as_path(), skip.reason())).collect();
+    told.sort_unstable();
+    told
+}
+
+/// What reading a file gave.
+struct Outcome {
+    result: Result<harness::Reading, Skip>,
+    racy: bool,
+}
+
+fn read_all(store: &dyn Store, sources: &[Source], attendant: &dyn Attendant) -> Result<Vec<Outcome>, Error> {
+    parallel(sources, "reading sessions", attendant, |ends, source| {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i64);
+        let racy = u128::from(now.abs_diff(source.stamp.modified_ns)) < RACE.as_nanos();
+        Outcome { result: store.read(source, ends), racy }
+    })
+}
+
+/// Does `work` for each item, on as many threads as pay. Fails only when nobody wants the results any more.
+pub fn parallel<T: Sync, R: Send>(
+    items: &[T],
+    message: &str,
+    attendant: &dyn Attendant,
+    work: impl Fn(&mut Ends, &T) -> R + Sync,
+) -> Result<Vec<R>, Error> {
+    let next = AtomicUsize::new(0);
+    let run = || {
+        let mut ends = Ends::default();
+        let mut done = Vec::new();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(index) else { return done };
+            if attendant.cancelled() {
+                return done;
+            }
+            if index % ALONE == 0 {
+                attendant.progress(message, index as u64, Some(items.len() as u64));
+            }
+            done.push((index, work(&mut ends, item)));
+        }
+    };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = cores.min(limits::READERS).min(items.len() / ALONE + 1);
+    let mut done = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(run)).collect();
+        let mut done = run();
+        for other in others {
+            match other.join() {
+                Ok(part) => done.extend(part),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        done
+    });
+    if done.len() < items.len() {
+        return Err(Error::Cancelled);
+    }
+    done.sort_unstable_by_key(|(index, _)| *index);
+    Ok(done.into_iter().map(|(_, result)| result).collect())
+}

@@ -1,0 +1,382 @@
+//! One client: reads frames, admits calls, writes answers, and knows when it is over. All on one task, so that no
+//! lock and no second queue stands between a request and its answer.
+
+use super::frame::{Bad, Decoder, Frame, Framing, encode};
+use super::inflight::{Inflight, Place};
+use super::message::{self, Call, Id, Incoming, Message};
+use super::outbox::{Kind, Outbox};
+use crate::limits;
+use crate::platform::stdio::{Input, Output};
+use crate::protocol::{Reason, RpcError};
+use crate::service::{self, Client, Context, Outgoing, Phase, Service};
+use jsonrpsee::core::server::{ConnectionId, MethodCallback, MethodResponse};
+use jsonrpsee::types::{Id as InnerId, Params};
+use jsonrpsee::{Extensions, RpcModule};
+use std::future::{Future, poll_fn};
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::Poll;
+use tokio::io::AsyncReadExt;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use tokio_util::bytes::BytesMut;
+use tokio_util::sync::CancellationToken;
+
+/// How a conversation ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// `exit` after `shutdown`.
+    Exit,
+    /// `exit` without `shutdown`.
+    ExitWithoutShutdown,
+    /// The input ended, and what was asked before is answered.
+    Input,
+    /// Nobody reads the output any more.
+    Output,
+    /// The process that `initialize` named is gone.
+    ClientGone,
+    /// The caller of [`serve`] said so.
+    Stopped,
+}
+
+/// Serves one client until it is over. `stop` ends it early.
+pub async fn serve(
+    service: Arc<Service>,
+    framing: Option<Framing>,
+    input: Input,
+    output: Output,
+    stop: impl Future<Output = ()>,
+) -> io::Result<End> {
+    let module = service::module(service.clone()).map_err(io::Error::other)?;
+    let (outgoing, notifications) = mpsc::channel(64);
+    let (finished, results) = mpsc::unbounded_channel();
+    let closed = output.closed();
+    let mut connection = Connection {
+        client: Arc::new(Client::new(&service, outgoing)),
+        decoder: Decoder::new(framing, service.limits().frame_bytes),
+        service,
+        module,
+        buffer: BytesMut::new(),
+        outbox: Outbox::default(),
+        inflight: Inflight::default(),
+        output,
+        finished,
+        exit: None,
+    };
+    let end = connection.run(input, notifications, results, closed, stop).await;
+    connection.inflight.cancel_all();
+    end
+}
+
+/// What a call at work sends when it is done.
+struct Done {
+    id: Option<Id>,
+    place: Place,
+    answer: Answer,
+}
+
+enum Answer {
+    Response(MethodResponse),
+    Error(RpcError),
+}
+
+struct Connection {
+    service: Arc<Service>,
+    module: RpcModule<Service>,
+    client: Arc<Client>,
+    decoder: Decoder,
+    buffer: BytesMut,
+    outbox: Outbox,
+    inflight: Inflight,
+    output: Output,
+    finished: mpsc::UnboundedSender<Done>,
+    exit: Option<End>,
+}
+
+impl Connection {
+    async fn run(
+        &mut self,
+        mut input: Input,
+        mut notifications: mpsc::Receiver<Outgoing>,
+        mut results: mpsc::UnboundedReceiver<Done>,
+        closed: impl Future<Output = ()>,
+        stop: impl Future<Output = ()>,
+    ) -> io::Result<End> {
+        let mut gone: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(std::future::pending());
+        let mut watched = None;
+        let mut drain: Option<Instant> = None;
+        tokio::pin!(closed, stop);
+        loop {
+            self.take_frames(drain.is_some()).await;
+            if let Some(end) = self.exit {
+                self.flush_last().await;
+                return Ok(end);
+            }
+            if drain.is_some() && self.inflight.is_empty() && results.is_empty() && self.outbox.is_empty() {
+                return Ok(End::Input);
+            }
+            if watched != self.client.process_id() {
+                watched = self.client.process_id();
+                if let Some(pid) = watched {
+                    gone = Box::pin(crate::platform::process::exited(pid));
+                }
+            }
+            self.buffer.reserve(limits::READ_BYTES);
+            let may_read = drain.is_none() && self.outbox.refusal_bytes() < limits::REFUSAL_BYTES;
+            let outbox = &mut self.outbox;
+            let output = &mut self.output;
+            let waiting = !outbox.is_empty();
+            tokio::select! {
+                biased;
+                () = &mut stop => return Ok(End::Stopped),
+                () = &mut gone => { self.flush_last().await; return Ok(End::ClientGone) }
+                written = poll_fn(|cx| outbox.poll_flush(output, cx)), if waiting => {
+                    if written.is_err() {
+                        return Ok(End::Output);
+                    }
+                }
+                Some(done) = results.recv() => self.finish(done),
+                Some(notification) = notifications.recv() => self.notify(&notification),
+                read = input.read_buf(&mut self.buffer), if may_read => match read {
+                    Ok(0) => drain = Some(Instant::now() + limits::DRAIN),
+                    Ok(_) => {}
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(_) => drain = Some(Instant::now() + limits::DRAIN),
+                },
+                () = &mut closed => return Ok(End::Output),
+                () = tokio::time::sleep_until(drain.unwrap_or_else(Instant::now)), if drain.is_some() => {
+                    return Ok(End::Input);
+                }
+            }
+        }
+    }
+
+    /// Serves every whole frame that has come.
+    async fn take_frames(&mut self, ended: bool) {
+        while self.exit.is_none() && self.outbox.refusal_bytes() < limits::REFUSAL_BYTES {
+            let frame = match self.decoder.next(&mut self.buffer) {
+                None if ended => self.decoder.finish(&mut self.buffer),
+                next => next,
+            };
+            match frame {
+                None => return,
+                Some(Frame::Bad(bad)) => self.refuse_frame(&bad),
+                Some(Frame::Message(bytes)) => match message::parse(&bytes) {
+                    Err(error) => {
+                        if error.reason() == Reason::ParseError {
+                            self.decoder.last_was_bad();
+                        }
+                        self.push(message::error_answer(&Id::Null, &error), Kind::Refusal);
+                    }
+                    Ok(Incoming::Single(message)) => self.take(message, Place::Alone).await,
+                    Ok(Incoming::Batch(messages)) => self.take_batch(messages).await,
+                },
+            }
+        }
+    }
+
+    fn refuse_frame(&mut self, bad: &Bad) {
+        let reason = match bad {
+            Bad::TooLarge(_) => Reason::TooLarge,
+            Bad::Header | Bad::Cut => Reason::ParseError,
+        };
+        self.push(message::error_answer(&Id::Null, &RpcError::new(reason, bad.to_string())), Kind::Refusal);
+    }
+
+    async fn take_batch(&mut self, messages: Vec<Message>) {
+        let max = self.service.limits().batch_max;
+        if messages.len() > max {
+            let error = RpcError::new(Reason::Limit, format!("a batch holds at most {max} messages"));
+            return self.push(message::error_answer(&Id::Null, &error), Kind::Refusal);
+        }
+        let batch = self.inflight.open_batch();
+        for message in messages {
+            self.take(message, Place::Batch(batch)).await;
+        }
+        if let Some((whole, admitted)) = self.inflight.close_batch(batch) {
+            self.push(whole, Kind::Answer(admitted));
+        }
+    }
+
+    async fn take(&mut self, message: Message, place: Place) {
+        match message {
+            Message::Response => {}
+            Message::Invalid(id, error) => self.refuse(&id, &error, place),
+            Message::Notification(call) => self.take_notification(call, place).await,
+            Message::Request { id, call } => {
+                if let Err(error) = self.admit(&id, &call).await {
+                    return self.refuse(&id, &error, place);
+                }
+                self.begin(Some(id), call, place);
+            }
+        }
+    }
+
+    /// Whether a request can be served now; the order of the checks is part of the protocol.
+    async fn admit(&mut self, id: &Id, call: &Call) -> Result<(), RpcError> {
+        let invalid = |why: &str| Err(RpcError::new(Reason::InvalidRequest, why));
+        match (self.client.phase(), call.method.as_str()) {
+            (Phase::New, "initialize") | (Phase::Open, _) => {}
+            (Phase::New, _) => return Err(RpcError::new(Reason::NotInitialized, "send `initialize` first")),
+            (Phase::ShutDown, _) => return invalid("the server was shut down; only `exit` may follow"),
+        }
+        if self.client.phase() == Phase::Open && call.method == "initialize" {
+            return invalid("the conversation was initialized already");
+        }
+        if self.module.method(&call.method).is_none() {
+            let name: String = call.method.chars().take(100).collect();
+            return Err(RpcError::new(Reason::MethodNotFound, format!("there is no method `{name}`")));
+        }
+        if self.inflight.contains(id) {
+            return invalid("a request with this id is in flight");
+        }
+        if !self.has_room().await {
+            let max = self.service.limits().requests_in_flight;
+            return Err(RpcError::new(Reason::Busy, format!("{max} requests are in flight; read answers, then retry")));
+        }
+        Ok(())
+    }
+
+    /// Whether one more may be at work. Answers that were not read count too, but first the client is given the
+    /// chance to take what is waiting.
+    async fn has_room(&mut self) -> bool {
+        let max = self.service.limits().requests_in_flight;
+        if self.inflight.len() + self.outbox.answers() >= max && self.outbox.answers() > 0 {
+            self.flush_now().await;
+        }
+        self.inflight.len() + self.outbox.answers() < max
+    }
+
+    async fn take_notification(&mut self, call: Call, place: Place) {
+        match call.method.as_str() {
+            "exit" => {
+                let in_order = self.client.phase() == Phase::ShutDown;
+                self.exit = Some(if in_order { End::Exit } else { End::ExitWithoutShutdown });
+            }
+            _ if self.client.phase() != Phase::Open => {}
+            "$/cancelRequest" => self.cancel(&call, "id"),
+            "$/cancel_request" => self.cancel(&call, "requestId"),
+            "initialize" => {}
+            // A known method runs and is not answered; what cannot run now is dropped, as nobody would hear of it.
+            name if self.module.method(name).is_some() && self.has_room().await => self.begin(None, call, place),
+            _ => {}
+        }
+    }
+
+    fn cancel(&self, call: &Call, member: &str) {
+        let params: Option<std::collections::HashMap<&str, &serde_json::value::RawValue>> =
+            call.params.as_ref().and_then(|params| serde_json::from_str(params.get()).ok());
+        let id = params.and_then(|params| Id::from_raw(params.get(member)?));
+        if let Some(id) = id {
+            self.inflight.cancel(&id);
+        }
+    }
+
+    /// Starts a call: one that takes no time is done at once.
+    fn begin(&mut self, id: Option<Id>, call: Call, place: Place) {
+        let cancel = self.inflight.begin(id.as_ref(), place);
+        if call.positional {
+            let answer = Answer::Error(RpcError::new(Reason::InvalidParams, "params go by name, as an object"));
+            return self.finish(Done { id, place, answer });
+        }
+        let mut extensions = Extensions::new();
+        extensions.insert(Context::new(self.client.clone(), cancel.clone()));
+        let params = Params::new(call.params.as_ref().map(|params| params.get()));
+        match self.module.method(&call.method) {
+            Some(MethodCallback::Sync(callback)) => {
+                let answer = Answer::Response(callback(InnerId::Null, params, usize::MAX, extensions));
+                self.finish(Done { id, place, answer });
+            }
+            Some(MethodCallback::Async(callback)) => {
+                let work = callback(InnerId::Null, params.into_owned(), ConnectionId(0), usize::MAX, extensions);
+                let finished = self.finished.clone();
+                tokio::spawn(async move {
+                    let answer = answer_of(work, cancel).await;
+                    // Nobody listens any more when the conversation is over.
+                    let _ = finished.send(Done { id, place, answer });
+                });
+            }
+            _ => {
+                let answer = Answer::Error(RpcError::new(Reason::Internal, "the method cannot be called"));
+                self.finish(Done { id, place, answer });
+            }
+        }
+    }
+
+    fn finish(&mut self, done: Done) {
+        self.inflight.end(done.id.as_ref());
+        let Some(id) = done.id else { return };
+        let answer = match done.answer {
+            Answer::Response(response) => with_id(&id, response),
+            Answer::Error(error) => message::error_answer(&id, &error),
+        };
+        match done.place {
+            Place::Alone => self.push(answer, Kind::Answer(1)),
+            Place::Batch(batch) => {
+                if let Some((whole, admitted)) = self.inflight.answer(batch, answer, true) {
+                    self.push(whole, Kind::Answer(admitted));
+                }
+            }
+        }
+    }
+
+    fn refuse(&mut self, id: &Id, error: &RpcError, place: Place) {
+        let answer = message::error_answer(id, error);
+        match place {
+            Place::Alone => self.push(answer, Kind::Refusal),
+            Place::Batch(batch) => drop(self.inflight.answer(batch, answer, false)),
+        }
+    }
+
+    fn notify(&mut self, notification: &Outgoing) {
+        if self.outbox.bytes() > limits::DROPPABLE_BYTES {
+            return;
+        }
+        let (method, params) = (notification.method, notification.params.get());
+        let text = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\",\"params\":{params}}}");
+        self.push(text.into_bytes(), Kind::Notification);
+    }
+
+    fn push(&mut self, message: Vec<u8>, kind: Kind) {
+        self.outbox.push(encode(self.decoder.framing(), message), kind);
+    }
+
+    /// Writes what the client takes now, without waiting for it.
+    async fn flush_now(&mut self) {
+        let (outbox, output) = (&mut self.outbox, &mut self.output);
+        // An error shows again at the next write, where it is handled.
+        poll_fn(|cx| {
+            let _ = outbox.poll_flush(output, cx);
+            Poll::Ready(())
+        })
+        .await;
+    }
+
+    /// Writes what is left before the end, for as long as the client takes it.
+    async fn flush_last(&mut self) {
+        let (outbox, output) = (&mut self.outbox, &mut self.output);
+        let all = poll_fn(|cx| outbox.poll_flush(output, cx));
+        // The client may have gone without reading: then nothing is lost.
+        let _ = tokio::time::timeout(limits::DRAIN, all).await;
+    }
+}
+
+/// The answer of a call at work, or that it was cancelled.
+async fn answer_of(work: impl Future<Output = MethodResponse>, cancel: CancellationToken) -> Answer {
+    tokio::select! {
+        biased;
+        () = cancel.cancelled() => Answer::Error(RpcError::new(Reason::Cancelled, "the request was cancelled")),
+        response = work => Answer::Response(response),
+    }
+}
+
+/// jsonrpsee's ids cannot carry every legal id, so calls go in with `null` and the real id is put back here.
+fn with_id(id: &Id, response: MethodResponse) -> Vec<u8> {
+    const HEAD: &str = "{\"jsonrpc\":\"2.0\",\"id\":";
+    let json = response.into_json();
+    match json.get().strip_prefix(HEAD).and_then(|rest| rest.strip_prefix("null")) {
+        Some(rest) => format!("{HEAD}{id}{rest}").into_bytes(),
+        None => message::error_answer(id, &RpcError::new(Reason::Internal, "the answer has no known form")),
+    }
+}

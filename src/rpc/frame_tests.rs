@@ -1,0 +1,115 @@
+use super::*;
+use proptest::prelude::*;
+
+/// Every frame of an input that comes in the given pieces, and what is left at its end.
+fn frames(framing: Option<Framing>, max: usize, pieces: &[&[u8]]) -> Vec<Frame> {
+    let mut decoder = Decoder::new(framing, max);
+    let mut buffer = BytesMut::new();
+    let mut all = Vec::new();
+    for piece in pieces {
+        buffer.extend_from_slice(piece);
+        while let Some(frame) = decoder.next(&mut buffer) {
+            all.push(frame);
+        }
+    }
+    all.extend(decoder.finish(&mut buffer));
+    all
+}
+
+fn whole(input: &str) -> Vec<Frame> {
+    frames(None, 1 << 20, &[input.as_bytes()])
+}
+
+fn message(text: &str) -> Frame {
+    Frame::Message(Bytes::copy_from_slice(text.as_bytes()))
+}
+
+#[test]
+fn the_first_byte_that_is_not_blank_decides() {
+    assert_eq!(whole("\n  {}\n"), [message("{}")]);
+    assert_eq!(whole("\u{feff}[]\n"), [message("[]")]);
+    assert_eq!(whole("\r\nContent-Length: 2\r\n\r\n{}"), [message("{}")]);
+}
+
+#[test]
+fn a_last_line_needs_no_end_and_blank_lines_cost_nothing() {
+    assert_eq!(whole("{\"a\":1}\r\n\r\n\n{\"b\":2}"), [message("{\"a\":1}"), message("{\"b\":2}")]);
+}
+
+#[test]
+fn header_names_fold_case_and_others_are_passed_over() {
+    let input = "content-length:2\r\nContent-Type: x; charset=utf-8\r\n\r\n{}\r\nCONTENT-LENGTH: 3 \n\n[1]";
+    assert_eq!(whole(input), [message("{}"), message("[1]")]);
+}
+
+#[test]
+fn junk_costs_one_error_and_the_next_frame_is_read() {
+    let good = "Content-Length: 2\r\n\r\n{}";
+    let bad = || Frame::Bad(Bad::Header);
+    assert_eq!(whole(&format!("junk\r\n{good}")), [bad(), message("{}")]);
+    assert_eq!(whole(&format!("Content-Length: x\r\n\r\n{{\"lost\":1}}{good}")), [bad(), message("{}")]);
+    assert_eq!(whole(&format!("Content-Length: -5\r\n\r\n{good}")), [bad(), message("{}")]);
+    assert_eq!(whole(&format!("X-Other: 1\r\n\r\n{{}}\n{good}")), [bad(), message("{}")]);
+    assert_eq!(whole(&format!("Content-Length: 1000000000000\r\n\r\n{good}")), [bad(), message("{}")]);
+    assert_eq!(whole(&format!("Content-Length: 99999999999999999999999\r\n\r\n{good}")), [bad(), message("{}")]);
+    assert_eq!(whole(&format!("x{}{good}", "y".repeat(100_000))), [bad(), message("{}")]);
+}
+
+#[test]
+fn a_frame_over_the_limit_is_skipped_and_told() {
+    let large = || Frame::Bad(Bad::TooLarge(16));
+    let long = "x".repeat(100);
+    let lines = format!("{{{long}}}\n{{}}\n");
+    assert_eq!(frames(None, 16, &[lines.as_bytes()]), [large(), message("{}")]);
+    let headers = format!("Content-Length: 100\r\n\r\n{long}Content-Length: 2\r\n\r\n{{}}");
+    assert_eq!(frames(None, 16, &[headers.as_bytes()]), [large(), message("{}")]);
+}
+
+#[test]
+fn after_a_body_with_a_wrong_length_its_rest_is_the_same_fault() {
+    let mut decoder = Decoder::new(None, 1 << 20);
+    let mut buffer = BytesMut::from("Content-Length: 3\r\n\r\n{\"a\":1}Content-Length: 2\r\n\r\n{}");
+    assert_eq!(decoder.next(&mut buffer), Some(message("{\"a")));
+    decoder.last_was_bad();
+    assert_eq!(decoder.next(&mut buffer), Some(message("{}")));
+}
+
+#[test]
+fn the_end_inside_a_frame_is_told() {
+    assert_eq!(whole("Content-Length: 10\r\n\r\n{}"), [Frame::Bad(Bad::Cut)]);
+    assert_eq!(whole("Content-Len"), [Frame::Bad(Bad::Cut)]);
+    assert_eq!(whole(""), []);
+}
+
+proptest! {
+    #[test]
+    fn frames_do_not_depend_on_how_the_input_is_cut(
+        bodies in prop::collection::vec("\\{[a-z ]{0,30}\\}", 1..6), headers: bool, cuts in prop::collection::vec(0_usize..400, 0..12)
+    ) {
+        let framing = if headers { Framing::Headers } else { Framing::Lines };
+        let input: Vec<u8> = bodies.iter().flat_map(|body| encode(framing, body.clone().into_bytes())).collect();
+        let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(input.len())).collect();
+        cuts.sort_unstable();
+        let mut pieces = Vec::new();
+        let mut from = 0;
+        for cut in cuts.into_iter().chain([input.len()]) {
+            pieces.push(&input[from..cut]);
+            from = cut;
+        }
+        let expected: Vec<Frame> = bodies.iter().map(|body| message(body)).collect();
+        prop_assert_eq!(frames(None, 1 << 20, &pieces), expected);
+    }
+
+    #[test]
+    fn any_bytes_are_survived_and_a_frame_after_them_is_found(junk in prop::collection::vec(any::<u8>(), 0..300)) {
+        let mut input = b"Content-Length: 2\r\n\r\n{}".to_vec();
+        input.extend(&junk);
+        input.extend(b"\r\n\r\nContent-Length: 7\r\n\r\n{\"a\":1}");
+        let all = frames(Some(Framing::Headers), 1 << 20, &[&input]);
+        prop_assert_eq!(all.first(), Some(&message("{}")));
+        // Junk that happens to announce a length of its own may swallow what follows.
+        if !junk.to_ascii_lowercase().windows(15).any(|part| part == b"content-length:") {
+            prop_assert_eq!(all.last(), Some(&message("{\"a\":1}")));
+        }
+    }
+}

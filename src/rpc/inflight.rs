@@ -1,0 +1,118 @@
+//! The requests at work: which ids are taken, what cancels them, which batch waits for them.
+
+use super::message::Id;
+use std::collections::HashMap;
+use tokio_util::sync::CancellationToken;
+
+/// Where an answer goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Out, on its own.
+    Alone,
+    /// Into a batch.
+    Batch(u64),
+}
+
+/// The requests at work. "At work" ends when the answer is made; until it is written it counts for admission only.
+#[derive(Debug, Default)]
+pub struct Inflight {
+    /// Requests by id; a notification that is at work has none.
+    requests: HashMap<Id, CancellationToken>,
+    notifications: usize,
+    batches: HashMap<u64, Batch>,
+    next_batch: u64,
+}
+
+#[derive(Debug, Default)]
+struct Batch {
+    open: usize,
+    admitted: usize,
+    answers: Vec<Vec<u8>>,
+}
+
+impl Inflight {
+    /// How many requests and notifications are at work.
+    pub fn len(&self) -> usize {
+        let waiting: usize = self.batches.values().map(|batch| batch.admitted - batch.open).sum();
+        self.requests.len() + self.notifications + waiting
+    }
+
+    /// Whether nothing is at work.
+    pub fn is_empty(&self) -> bool {
+        self.requests.is_empty() && self.notifications == 0
+    }
+
+    /// Whether a request with this id is at work.
+    pub fn contains(&self, id: &Id) -> bool {
+        self.requests.contains_key(id)
+    }
+
+    /// Notes that a call is at work; what it answers with `id`.
+    pub fn begin(&mut self, id: Option<&Id>, place: Place) -> CancellationToken {
+        let token = CancellationToken::new();
+        match id {
+            Some(id) => {
+                self.requests.insert(id.clone(), token.clone());
+            }
+            None => self.notifications += 1,
+        }
+        if let (Some(_), Place::Batch(batch)) = (id, place)
+            && let Some(batch) = self.batches.get_mut(&batch)
+        {
+            batch.open += 1;
+            batch.admitted += 1;
+        }
+        token
+    }
+
+    /// Notes that a call is done.
+    pub fn end(&mut self, id: Option<&Id>) {
+        match id {
+            Some(id) => drop(self.requests.remove(id)),
+            None => self.notifications -= 1,
+        }
+    }
+
+    /// Cancels a request, if it is at work.
+    pub fn cancel(&self, id: &Id) {
+        if let Some(token) = self.requests.get(id) {
+            token.cancel();
+        }
+    }
+
+    /// Cancels everything.
+    pub fn cancel_all(&self) {
+        self.requests.values().for_each(CancellationToken::cancel);
+    }
+
+    /// Opens a batch. It stays open until [`Self::close_batch`].
+    pub fn open_batch(&mut self) -> u64 {
+        self.next_batch += 1;
+        self.batches.insert(self.next_batch, Batch { open: 1, ..Batch::default() });
+        self.next_batch
+    }
+
+    /// Puts an answer into a batch; `admitted` tells whether it is that of a call at work.
+    pub fn answer(&mut self, batch: u64, answer: Vec<u8>, admitted: bool) -> Option<(Vec<u8>, usize)> {
+        let open = self.batches.get_mut(&batch)?;
+        open.answers.push(answer);
+        if admitted { self.close_batch(batch) } else { None }
+    }
+
+    /// Notes that one thing less is awaited; the whole answer and the number of admitted requests when it was the last.
+    pub fn close_batch(&mut self, batch: u64) -> Option<(Vec<u8>, usize)> {
+        let open = self.batches.get_mut(&batch)?;
+        open.open -= 1;
+        if open.open > 0 {
+            return None;
+        }
+        let done = self.batches.remove(&batch)?;
+        if done.answers.is_empty() {
+            return None;
+        }
+        let mut whole = vec![b'['];
+        whole.extend(done.answers.join(&b','));
+        whole.push(b']');
+        Some((whole, done.admitted))
+    }
+}

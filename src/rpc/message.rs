@@ -1,0 +1,246 @@
+//! The envelope of JSON-RPC 2.0: what a frame holds, read without touching the params.
+
+use crate::limits;
+use crate::protocol::{Reason, RpcError};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::fmt;
+
+/// A request's id. Numbers keep their text, so that any legal one goes back as it came.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Id {
+    /// `null`, also where the id of a bad message is unknown.
+    Null,
+    /// A number, as it was written.
+    Number(Box<str>),
+    /// A string.
+    String(Box<str>),
+}
+
+impl Id {
+    /// Reads an id; `None` if it is no legal one.
+    pub fn from_raw(raw: &RawValue) -> Option<Self> {
+        match raw.get().as_bytes().first()? {
+            b'n' => Some(Self::Null),
+            b'"' => serde_json::from_str::<String>(raw.get()).ok().map(|text| Self::String(text.into())),
+            b'-' | b'0'..=b'9' => Some(Self::Number(raw.get().into())),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Id {
+    /// The id as JSON.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => f.write_str("null"),
+            Self::Number(text) => f.write_str(text),
+            Self::String(text) => f.write_str(&serde_json::Value::from(&**text).to_string()),
+        }
+    }
+}
+
+/// What a frame holds.
+#[derive(Debug)]
+pub enum Incoming {
+    /// One message.
+    Single(Message),
+    /// A batch, not empty.
+    Batch(Vec<Message>),
+}
+
+/// One message of a client.
+#[derive(Debug)]
+pub enum Message {
+    /// Wants an answer.
+    Request {
+        /// Goes back with the answer.
+        id: Id,
+        /// What to do.
+        call: Call,
+    },
+    /// Wants none.
+    Notification(Call),
+    /// An answer to something that was never asked; ignored.
+    Response,
+    /// Neither; answered with this error.
+    Invalid(Id, RpcError),
+}
+
+/// A method and its params.
+#[derive(Debug)]
+pub struct Call {
+    /// The method's name.
+    pub method: String,
+    /// A JSON object, or nothing.
+    pub params: Option<Box<RawValue>>,
+    /// Whether the params came by position, which no method takes.
+    pub positional: bool,
+}
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow, default, deserialize_with = "present")]
+    jsonrpc: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    method: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    params: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    result: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    error: Option<&'a RawValue>,
+}
+
+/// Tells `null` from absent.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+/// Reads a frame. An error is one of the frame as a whole, answered with id null.
+pub fn parse(frame: &[u8]) -> Result<Incoming, RpcError> {
+    let bad = |why: String| RpcError::new(Reason::ParseError, why);
+    let text = std::str::from_utf8(frame).map_err(|_| bad("the frame is not valid UTF-8".to_owned()))?;
+    if nested_too_deep(frame) {
+        return Err(bad(format!("the frame is nested deeper than {} levels", limits::NESTING)));
+    }
+    let raw: &RawValue =
+        serde_json::from_str(text).map_err(|error| bad(format!("the frame is not valid JSON: {error}")))?;
+    if !raw.get().starts_with('[') {
+        return Ok(Incoming::Single(parse_message(raw)));
+    }
+    let items: Vec<&RawValue> = serde_json::from_str(raw.get()).map_err(|error| bad(error.to_string()))?;
+    if items.is_empty() {
+        return Err(RpcError::new(Reason::InvalidRequest, "a batch cannot be empty"));
+    }
+    Ok(Incoming::Batch(items.into_iter().map(parse_message).collect()))
+}
+
+fn parse_message(raw: &RawValue) -> Message {
+    let invalid = |id: Id, why: &str| Message::Invalid(id, RpcError::new(Reason::InvalidRequest, why));
+    if !raw.get().starts_with('{') {
+        return invalid(Id::Null, "a message is a JSON object");
+    }
+    let Ok(envelope) = serde_json::from_str::<Envelope<'_>>(raw.get()) else {
+        return invalid(Id::Null, "a member of the message stands twice");
+    };
+    let id = match envelope.id.map(Id::from_raw) {
+        None => None,
+        Some(Some(id)) => Some(id),
+        Some(None) => return invalid(Id::Null, "an id is a string, a number or null"),
+    };
+    let known_id = || id.clone().unwrap_or(Id::Null);
+    if envelope.method.is_none() && (envelope.result.is_some() || envelope.error.is_some()) {
+        return Message::Response;
+    }
+    if envelope.jsonrpc.is_none_or(|version| version.get() != "\"2.0\"") {
+        return invalid(known_id(), "`jsonrpc` must be \"2.0\"");
+    }
+    let Some(method) = envelope.method.and_then(|raw| serde_json::from_str::<Cow<'_, str>>(raw.get()).ok()) else {
+        return invalid(known_id(), "`method` must be a string");
+    };
+    let (params, positional) = match envelope.params.map(RawValue::get) {
+        None | Some("null") => (None, false),
+        Some(text) if text.starts_with('{') => (envelope.params.map(ToOwned::to_owned), false),
+        Some(text) if text.starts_with('[') => (None, !text[1..text.len() - 1].trim_ascii().is_empty()),
+        Some(_) => return invalid(known_id(), "`params` must be an object"),
+    };
+    let call = Call { method: method.into_owned(), params, positional };
+    match id {
+        Some(id) => Message::Request { id, call },
+        None => Message::Notification(call),
+    }
+}
+
+/// Whether brackets nest deeper than is accepted. serde_json bounds what it builds, not what it skips.
+fn nested_too_deep(json: &[u8]) -> bool {
+    if memchr::memchr2_iter(b'[', b'{', json).take(limits::NESTING + 1).count() <= limits::NESTING {
+        return false;
+    }
+    let mut depth = 0_usize;
+    let mut in_string = false;
+    let mut escaped = false;
+    for byte in json {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'[' | b'{' if !in_string => depth += 1,
+            b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > limits::NESTING {
+            return true;
+        }
+    }
+    false
+}
+
+/// An answer that carries an error.
+pub fn error_answer(id: &Id, error: &RpcError) -> Vec<u8> {
+    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{}}}", error.to_json()).into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(json: &str) -> Message {
+        match parse(json.as_bytes()).unwrap() {
+            Incoming::Single(message) => message,
+            Incoming::Batch(_) => panic!("not a batch"),
+        }
+    }
+
+    #[test]
+    fn every_legal_id_goes_back_as_it_came() {
+        for id in [
+            "0",
+            "-5",
+            "1.5",
+            "1e3",
+            "9007199254740993",
+            "18446744073709551616",
+            "\"\"",
+            "\"1\"",
+            "\"\\u00e9\\n\"",
+            "null",
+        ] {
+            let Message::Request { id: parsed, .. } = one(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"m"}}"#))
+            else {
+                panic!("{id} is no request");
+            };
+            let back: serde_json::Value = serde_json::from_str(&parsed.to_string()).unwrap();
+            assert_eq!(back, serde_json::from_str::<serde_json::Value>(id).unwrap(), "{id}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_request_says_why() {
+        for (json, id) in [
+            ("1", "null"),
+            (r#"{"jsonrpc":"2.0","id":true,"method":"m"}"#, "null"),
+            (r#"{"jsonrpc":"2.0","id":7,"method":1,"params":"bar"}"#, "7"),
+            (r#"{"id":7,"method":"m"}"#, "7"),
+            (r#"{"jsonrpc":"2.0","id":7,"method":"m","params":"bar"}"#, "7"),
+            (r#"{"jsonrpc":"2.0","id":7,"id":8,"method":"m"}"#, "null"),
+        ] {
+            let Message::Invalid(found, error) = one(json) else { panic!("{json} passed") };
+            assert_eq!((found.to_string().as_str(), error.reason()), (id, Reason::InvalidRequest), "{json}");
+        }
+        assert!(matches!(one(r#"{"jsonrpc":"2.0","id":7,"result":null}"#), Message::Response));
+    }
+
+    #[test]
+    fn nesting_is_bounded_and_brackets_in_strings_do_not_count() {
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        let call = |params: &str| format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{{"a":{params}}}}}"#);
+        assert!(parse(call(&nested(126)).as_bytes()).is_ok());
+        assert_eq!(parse(call(&nested(127)).as_bytes()).unwrap_err().reason(), Reason::ParseError);
+        assert!(parse(call(&format!("\"{}\\\"{}\"", "[".repeat(200), "[".repeat(9))).as_bytes()).is_ok());
+        assert_eq!(parse(nested(100_000).as_bytes()).unwrap_err().reason(), Reason::ParseError);
+    }
+}

@@ -1,0 +1,163 @@
+//! The documents about the protocol, made from the method table and the types: JSON Schema, the list of methods,
+//! OpenRPC.
+
+use super::{Context, Direction, NOTIFICATIONS, Service, methods};
+use crate::protocol::{Empty, PROTOCOL_VERSION, Reason, RequestMeta, RpcError};
+use schemars::generate::SchemaSettings;
+use schemars::{Schema, SchemaGenerator};
+use serde_json::{Map, Value, json};
+
+fn generator(definitions: &'static str) -> SchemaGenerator {
+    let mut settings = SchemaSettings::draft07();
+    settings.definitions_path = definitions.into();
+    settings.meta_schema = None;
+    settings.into_generator()
+}
+
+/// Every type of the protocol as JSON Schema; `methods` and `notifications` name the ones of each.
+pub fn schema() -> Value {
+    let mut generator = generator("/definitions");
+    let requests: Map<String, Value> = methods()
+        .iter()
+        .map(|method| {
+            let (params, result) = ((method.params)(&mut generator), (method.result)(&mut generator));
+            (method.name.to_owned(), json!({ "params": params, "result": result }))
+        })
+        .collect();
+    let notices: Map<String, Value> = NOTIFICATIONS
+        .iter()
+        .map(|notice| (notice.name.to_owned(), json!({ "params": (notice.params)(&mut generator) })))
+        .collect();
+    generator.subschema_for::<RequestMeta>();
+    let mut definitions = generator.take_definitions(true);
+    definitions.insert("Error".to_owned(), error_schema());
+    json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "Tackroom protocol",
+        "protocolVersion": PROTOCOL_VERSION,
+        "methods": requests,
+        "notifications": notices,
+        "definitions": definitions,
+    })
+}
+
+fn error_schema() -> Value {
+    json!({
+        "description": "An error object; `data.reason` is the stable word that a program switches on.",
+        "type": "object",
+        "required": ["code", "message", "data"],
+        "properties": {
+            "code": { "type": "integer", "enum": Reason::ALL.iter().map(|reason| reason.code()).collect::<Vec<_>>() },
+            "message": { "type": "string" },
+            "data": {
+                "type": "object",
+                "required": ["reason"],
+                "properties": { "reason": { "enum": Reason::ALL.iter().map(|reason| reason.word()).collect::<Vec<_>>() } },
+            },
+        },
+    })
+}
+
+/// The names: methods with their permissions, notifications by direction, errors.
+pub fn meta() -> Value {
+    let notices = |direction| -> Vec<&str> {
+        NOTIFICATIONS.iter().filter(|notice| notice.direction == direction).map(|notice| notice.name).collect()
+    };
+    let requests: Map<String, Value> =
+        methods().iter().map(|m| (m.name.to_owned(), json!({ "permissions": m.permissions }))).collect();
+    let errors: Vec<Value> = Reason::ALL
+        .iter()
+        .map(|reason| json!({ "reason": reason.word(), "code": reason.code(), "meaning": reason.meaning() }))
+        .collect();
+    json!({
+        "version": PROTOCOL_VERSION,
+        "methods": requests,
+        "clientNotifications": notices(Direction::FromClient),
+        "serverNotifications": notices(Direction::FromServer),
+        "errors": errors,
+    })
+}
+
+/// The OpenRPC document.
+pub fn openrpc() -> Value {
+    let mut generator = generator("/components/schemas");
+    let mut rows: Vec<Value> = methods()
+        .iter()
+        .map(|method| {
+            let result = (method.result)(&mut generator);
+            json!({
+                "name": method.name,
+                "summary": method.summary,
+                "paramStructure": "by-name",
+                "params": params_by_name(&(method.params)(&mut generator), &generator),
+                "result": { "name": "result", "schema": result },
+                "errors": error_refs(),
+                "x-permissions": method.permissions,
+            })
+        })
+        .collect();
+    rows.extend(NOTIFICATIONS.iter().map(|notice| {
+        json!({
+            "name": notice.name,
+            "summary": notice.summary,
+            "paramStructure": "by-name",
+            "params": params_by_name(&(notice.params)(&mut generator), &generator),
+            "x-notification": match notice.direction {
+                Direction::FromClient => "client",
+                Direction::FromServer => "server",
+            },
+        })
+    }));
+    generator.subschema_for::<Empty>();
+    let errors: Map<String, Value> = Reason::ALL
+        .iter()
+        .map(|reason| {
+            let error = json!({
+                "code": reason.code(),
+                "message": reason.meaning(),
+                "data": { "reason": reason.word() },
+            });
+            (reason.word().to_owned(), error)
+        })
+        .collect();
+    json!({
+        "openrpc": "1.3.2",
+        "info": {
+            "title": "Tackroom",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "Sees, watches, joins and messages every coding-agent session on this machine, over stdio.",
+            "license": { "name": "MIT OR Apache-2.0" },
+        },
+        "methods": rows,
+        "components": { "schemas": generator.take_definitions(true), "errors": errors },
+    })
+}
+
+fn error_refs() -> Vec<Value> {
+    Reason::ALL.iter().map(|reason| json!({ "$ref": format!("#/components/errors/{}", reason.word()) })).collect()
+}
+
+/// The members of a params type, as OpenRPC lists them.
+fn params_by_name(schema: &Schema, generator: &SchemaGenerator) -> Vec<Value> {
+    let name = schema.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next());
+    let Some(object) = name.and_then(|name| generator.definitions().get(name)) else { return Vec::new() };
+    let required: Vec<&str> = object["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let Some(members) = object["properties"].as_object() else { return Vec::new() };
+    let mut params: Vec<Value> = members
+        .iter()
+        .map(|(name, schema)| {
+            let mut param = json!({ "name": name, "required": required.contains(&name.as_str()), "schema": schema });
+            if let Some(description) = schema.get("description") {
+                param["description"] = description.clone();
+            }
+            param
+        })
+        .collect();
+    // OpenRPC wants required members first.
+    params.sort_by_key(|param| param["required"] != json!(true));
+    params
+}
+
+pub(super) fn discover(_: &Service, _: &Context, _: Empty) -> Result<Value, RpcError> {
+    Ok(openrpc())
+}

@@ -1,0 +1,48 @@
+//! The same methods for the command line's own user, without a connection.
+
+use super::{Client, Config, Context, Service, peer, registry};
+use crate::protocol::{
+    CoverageParams, CoverageResult, DescribeParams, DescribeResult, Empty, ListParams, ListResult, PeerListResult,
+    RpcError,
+};
+use std::sync::Arc;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+/// A server in this process, with its only client.
+pub struct Local {
+    service: Service,
+    context: Context,
+}
+
+impl Local {
+    /// A server as its user set it. Fails when the system gives no randomness.
+    pub fn new(config: Config) -> std::io::Result<Self> {
+        let service = Service::new(config)?;
+        // Nobody listens to notifications: without a progress token there are none.
+        let (outgoing, _) = mpsc::channel(1);
+        let client = Arc::new(Client::new(&service, outgoing));
+        let context = Context::new(client, CancellationToken::new());
+        Ok(Self { service, context })
+    }
+
+    /// `registry/list`.
+    pub fn list(&self, params: ListParams) -> Result<ListResult, RpcError> {
+        registry::list(&self.service, &self.context, params)
+    }
+
+    /// `registry/describe`.
+    pub fn describe(&self, params: DescribeParams) -> Result<DescribeResult, RpcError> {
+        registry::describe(&self.service, &self.context, params)
+    }
+
+    /// `registry/coverage`.
+    pub fn coverage(&self, params: CoverageParams) -> Result<CoverageResult, RpcError> {
+        registry::coverage(&self.service, &self.context, params)
+    }
+
+    /// `peer/list`.
+    pub fn peers(&self) -> Result<PeerListResult, RpcError> {
+        peer::list(&self.service, &self.context, Empty {})
+    }
+}

@@ -1,0 +1,156 @@
+//! What a method does: one file per family, named as in `protocol`. Authorizes, then delegates to the rooms below.
+
+mod document;
+mod lifecycle;
+mod local;
+mod peer;
+mod registry;
+mod table;
+
+pub use document::{meta, openrpc, schema};
+pub use lifecycle::Phase;
+pub use local::Local;
+pub use table::{Direction, Method, NOTIFICATIONS, Notice, Work, methods, module};
+
+use crate::authority::Grant;
+use crate::harness::Homes;
+use crate::limits;
+use crate::protocol::{Limits, ProgressParams, ProgressToken, ProgressValue, Reason, RpcError};
+use crate::registry::Registry;
+use serde_json::value::RawValue;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+/// What the spawner set.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The most that a client may do.
+    pub ceiling: Grant,
+    /// Where the stores are.
+    pub homes: Homes,
+    /// Whether a client may name more homes.
+    pub allow_homes: bool,
+    /// The bounds that a client can hit.
+    pub limits: Limits,
+}
+
+/// The server behind all methods: one per process.
+pub struct Service {
+    config: Config,
+    registry: Registry,
+    instance_id: String,
+}
+
+impl Service {
+    /// A server as its spawner set it. Fails when the system gives no randomness.
+    pub fn new(config: Config) -> std::io::Result<Self> {
+        let mut random = [0; 16];
+        getrandom::fill(&mut random).map_err(std::io::Error::other)?;
+        let instance_id = blake3::hash(&random).to_hex()[..32].to_owned();
+        Ok(Self { registry: Registry::new(config.homes.clone(), instance_id.clone()), config, instance_id })
+    }
+
+    /// The bounds that a client can hit.
+    pub fn limits(&self) -> &Limits {
+        &self.config.limits
+    }
+}
+
+/// A client's side of the connection.
+pub struct Client {
+    state: Mutex<State>,
+    outgoing: mpsc::Sender<Outgoing>,
+}
+
+#[derive(Debug)]
+struct State {
+    phase: Phase,
+    grant: Grant,
+    process_id: Option<i32>,
+}
+
+/// A notification on its way to the client.
+#[derive(Debug)]
+pub struct Outgoing {
+    /// Its method.
+    pub method: &'static str,
+    /// Its params.
+    pub params: Box<RawValue>,
+}
+
+impl Client {
+    /// A client that has not said anything yet.
+    pub fn new(service: &Service, outgoing: mpsc::Sender<Outgoing>) -> Self {
+        let state = State { phase: Phase::New, grant: service.config.ceiling.clone(), process_id: None };
+        Self { state: Mutex::new(state), outgoing }
+    }
+
+    /// How far the conversation is.
+    pub fn phase(&self) -> Phase {
+        self.state().phase
+    }
+
+    /// What the client may do now.
+    pub fn grant(&self) -> Grant {
+        self.state().grant.clone()
+    }
+
+    /// The process whose end ends the server.
+    pub fn process_id(&self) -> Option<i32> {
+        self.state().process_id
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One request at work.
+#[derive(Clone)]
+pub struct Context {
+    /// Who asks.
+    pub client: Arc<Client>,
+    /// What may be done for this request: the client's grant, or less.
+    pub grant: Grant,
+    /// Set when the client does not want the answer any more.
+    pub cancel: CancellationToken,
+    progress: Option<Arc<Progress>>,
+}
+
+struct Progress {
+    token: ProgressToken,
+    last: Mutex<Instant>,
+}
+
+impl Context {
+    /// A request of a client, with all that the client may do.
+    pub fn new(client: Arc<Client>, cancel: CancellationToken) -> Self {
+        Self { grant: client.grant(), client, cancel, progress: None }
+    }
+
+    /// Tells the client how far the work is, if it asked to be told, and not too often.
+    pub fn progress(&self, message: &str, done: u64, total: Option<u64>) {
+        let Some(progress) = &self.progress else { return };
+        let mut last = progress.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.elapsed() < limits::PROGRESS_INTERVAL {
+            return;
+        }
+        *last = Instant::now();
+        let value = ProgressValue { message: message.to_owned(), done, total };
+        let params = ProgressParams { token: progress.token.clone(), value };
+        if let Ok(params) = serde_json::value::to_raw_value(&params) {
+            // A client that does not read misses progress and nothing else.
+            let _ = self.client.outgoing.try_send(Outgoing { method: "$/progress", params });
+        }
+    }
+
+    /// An error if the client does not want the answer any more.
+    pub fn check(&self) -> Result<(), RpcError> {
+        if self.cancel.is_cancelled() {
+            return Err(RpcError::new(Reason::Cancelled, "the request was cancelled"));
+        }
+        Ok(())
+    }
+}

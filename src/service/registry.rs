@@ -1,0 +1,100 @@
+//! The inventory: pages of it, one entry, and where it was looked for.
+
+use super::{Context, Service};
+use crate::protocol::{
+    CoverageParams, CoverageResult, DescribeParams, DescribeResult, HarnessCoverage, ListParams, ListResult, Reason,
+    RootCoverage, RpcError,
+};
+use crate::registry::{Attendant, Error, Request, RootReport};
+use crate::{harness, limits};
+use std::path::Path;
+
+impl Attendant for Context {
+    fn cancelled(&self) -> bool {
+        self.cancel.is_cancelled()
+    }
+
+    fn progress(&self, message: &str, done: u64, total: Option<u64>) {
+        Context::progress(self, message, done, total);
+    }
+}
+
+impl From<Error> for RpcError {
+    fn from(error: Error) -> Self {
+        let reason = match error {
+            Error::Cancelled => Reason::Cancelled,
+            Error::Cursor(_) => Reason::InvalidParams,
+        };
+        Self::new(reason, error.to_string())
+    }
+}
+
+pub(super) fn list(service: &Service, context: &Context, params: ListParams) -> Result<ListResult, RpcError> {
+    let max = service.limits().page_max;
+    let limit = match params.limit {
+        None => limits::PAGE_DEFAULT.min(max),
+        Some(limit) => usize::try_from(limit).ok().filter(|limit| *limit <= max).ok_or_else(|| {
+            RpcError::new(Reason::InvalidParams, format!("`limit` must be from 0 to {max}, not {limit}"))
+        })?,
+    };
+    let query = params.query.unwrap_or_default();
+    for path in [&query.workspace, &query.workspace_family].into_iter().flatten() {
+        if !Path::new(path).is_absolute() {
+            return Err(RpcError::new(Reason::InvalidParams, format!("`{path}` is not an absolute path")));
+        }
+    }
+    let snapshot = service.registry.snapshot(context)?;
+    let roots = service.registry.roots();
+    let cursor = params.cursor.as_deref();
+    Ok(snapshot.list(&Request { query: &query, cursor, limit, grant: &context.grant, roots: &roots }, context)?)
+}
+
+pub(super) fn describe(
+    service: &Service,
+    context: &Context,
+    params: DescribeParams,
+) -> Result<DescribeResult, RpcError> {
+    let snapshot = service.registry.snapshot(context)?;
+    let entry = snapshot.describe(&params.id, &context.grant, &service.registry.roots());
+    let id: String = params.id.chars().take(200).collect();
+    let missing = || RpcError::new(Reason::NotFound, format!("there is no entry `{id}`; `registry/list` names them"));
+    Ok(DescribeResult { entry: entry.ok_or_else(missing)? })
+}
+
+pub(super) fn coverage(
+    service: &Service,
+    context: &Context,
+    params: CoverageParams,
+) -> Result<CoverageResult, RpcError> {
+    let snapshot = service.registry.snapshot(context)?;
+    let reports: Vec<&RootReport> = snapshot.reports().collect();
+    let scoped = context.grant.has_workspace_scope();
+    let harnesses = harness::stores()
+        .iter()
+        .map(|store| store.harness())
+        .filter(|harness| context.grant.reaches_harness(*harness))
+        .filter(|harness| params.harnesses.as_ref().is_none_or(|wanted| wanted.contains(harness)))
+        .map(|harness| {
+            let reports = || reports.iter().filter(|report| report.harness == harness);
+            HarnessCoverage {
+                id: harness,
+                roots: reports().map(|report| root_coverage(report, scoped)).collect(),
+                elapsed_ms: reports().map(|report| report.elapsed.as_millis() as u64).sum(),
+            }
+        })
+        .collect();
+    Ok(CoverageResult { harnesses })
+}
+
+/// Counts and names of files tell of what is out of a workspace scope, so there they are left out.
+fn root_coverage(report: &RootReport, scoped: bool) -> RootCoverage {
+    RootCoverage {
+        path: report.path.display().to_string(),
+        origin: report.origin,
+        exists: report.exists,
+        files: (!scoped).then_some(report.files),
+        sessions: (!scoped).then_some(report.sessions),
+        skipped: (!scoped).then(|| report.skipped.clone()),
+        truncated: (report.truncated && !scoped).then_some(true),
+    }
+}

@@ -1,0 +1,275 @@
+//! The method table: the one source of dispatch, permission, schema and docs.
+
+use super::{Context, Progress, Service, lifecycle, peer, registry};
+use crate::protocol::{
+    CoverageParams, CoverageResult, DescribeParams, DescribeResult, Empty, InitializeParams, InitializeResult,
+    ListParams, ListResult, NarrowParams, NarrowResult, PeerListResult, PeerResult, PeerSelector, Permission,
+    ProgressParams, Reason, RequestMeta, RpcError,
+};
+use jsonrpsee::core::RegisterMethodError;
+use jsonrpsee::types::{ErrorObjectOwned, Params};
+use jsonrpsee::{Extensions, RpcModule};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+/// Where a method's work is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// On the connection's own thread: it takes no time.
+    Inline,
+    /// On a thread for work that reads files.
+    Blocking,
+}
+
+/// One row of the table.
+pub struct Method {
+    /// Its name on the wire.
+    pub name: &'static str,
+    /// What it does, in one sentence.
+    pub summary: &'static str,
+    /// What a client needs, all of it.
+    pub permissions: &'static [Permission],
+    /// Makes the schema of its params.
+    pub params: fn(&mut SchemaGenerator) -> Schema,
+    /// Makes the schema of its result.
+    pub result: fn(&mut SchemaGenerator) -> Schema,
+    register: Box<dyn Fn(&mut RpcModule<Service>) -> Result<(), RegisterMethodError> + Send + Sync>,
+}
+
+type Handler<P, R> = fn(&Service, &Context, P) -> Result<R, RpcError>;
+type Answer = Result<Box<RawValue>, ErrorObjectOwned>;
+
+fn row<P, R>(
+    name: &'static str,
+    permissions: &'static [Permission],
+    work: Work,
+    handler: Handler<P, R>,
+    summary: &'static str,
+) -> Method
+where
+    P: DeserializeOwned + JsonSchema + 'static,
+    R: Serialize + JsonSchema + 'static,
+{
+    let register: Box<dyn Fn(&mut RpcModule<Service>) -> _ + Send + Sync> = match work {
+        Work::Inline => Box::new(move |module| {
+            let call = move |params: Params<'_>, service: &Service, extensions: &Extensions| -> Answer {
+                serve(service, extensions.get(), permissions, handler, params.as_str())
+            };
+            module.register_method(name, call).map(drop)
+        }),
+        Work::Blocking => Box::new(move |module| {
+            let call = move |params: Params<'static>, service: Arc<Service>, extensions: Extensions| async move {
+                let work = move || serve(&service, extensions.get(), permissions, handler, params.as_str());
+                // Only a panic makes this an error.
+                tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
+                    tracing::error!(%name, %error, "a method failed");
+                    Err(to_object(RpcError::new(Reason::Internal, "the server failed; please report this")))
+                })
+            };
+            module.register_async_method(name, call).map(drop)
+        }),
+    };
+    Method {
+        name,
+        summary,
+        permissions,
+        params: |generator| generator.subschema_for::<P>(),
+        result: |generator| generator.subschema_for::<R>(),
+        register,
+    }
+}
+
+/// Authorizes, reads the params, does the work, writes the result.
+fn serve<P: DeserializeOwned, R: Serialize>(
+    service: &Service,
+    context: Option<&Context>,
+    permissions: &[Permission],
+    handler: Handler<P, R>,
+    params: Option<&str>,
+) -> Answer {
+    let work = || {
+        let context = context.cloned();
+        let mut context = context.ok_or_else(|| RpcError::new(Reason::Internal, "a request without a client"))?;
+        apply_meta(&mut context, params)?;
+        authorize(&context, permissions)?;
+        let params = serde_json::from_str(params.unwrap_or("{}"))
+            .map_err(|error| RpcError::new(Reason::InvalidParams, format!("the params do not fit: {error}")))?;
+        let result = handler(service, &context, params)?;
+        serde_json::value::to_raw_value(&result)
+            .map_err(|error| RpcError::new(Reason::Internal, format!("the result cannot be written: {error}")))
+    };
+    work().map_err(to_object)
+}
+
+fn apply_meta(context: &mut Context, params: Option<&str>) -> Result<(), RpcError> {
+    #[derive(serde::Deserialize)]
+    struct WithMeta {
+        #[serde(default, rename = "_meta")]
+        meta: Option<RequestMeta>,
+    }
+    let Some(params) = params.filter(|params| params.contains("_meta")) else { return Ok(()) };
+    let invalid = |why: String| RpcError::new(Reason::InvalidParams, format!("`_meta` does not fit: {why}"));
+    let with: WithMeta = serde_json::from_str(params).map_err(|error| invalid(error.to_string()))?;
+    let Some(meta) = with.meta else { return Ok(()) };
+    if let Some(request) = &meta.authority {
+        context.grant = context.grant.narrow(request).map_err(|error| invalid(error.to_string()))?;
+    }
+    context.progress = meta.progress_token.map(|token| Arc::new(Progress { token, last: Mutex::new(Instant::now()) }));
+    Ok(())
+}
+
+fn authorize(context: &Context, permissions: &[Permission]) -> Result<(), RpcError> {
+    match permissions.iter().find(|permission| !context.grant.allows(**permission)) {
+        None => Ok(()),
+        Some(missing) => {
+            let id = missing.id();
+            let hint = format!("this needs the permission `{id}`, which the spawner gives by `--allow {id}`");
+            Err(RpcError::new(Reason::Unauthorized, hint).with("permission", id))
+        }
+    }
+}
+
+fn to_object(error: RpcError) -> ErrorObjectOwned {
+    let code = i32::try_from(error.reason().code()).unwrap_or(-32603);
+    ErrorObjectOwned::owned(code, error.to_string(), Some(error.data()))
+}
+
+/// Every request that the server knows.
+pub fn methods() -> Vec<Method> {
+    use Permission::Observe;
+    use Work::{Blocking, Inline};
+    vec![
+        row::<InitializeParams, InitializeResult>(
+            "initialize",
+            &[],
+            Inline,
+            lifecycle::initialize,
+            "Opens the conversation: who speaks, and what the client may do.",
+        ),
+        row::<Empty, Empty>("ping", &[], Inline, lifecycle::ping, "Answers at once."),
+        row::<Empty, ()>(
+            "shutdown",
+            &[],
+            Inline,
+            lifecycle::shutdown,
+            "Ends the conversation; only `exit` may follow.",
+        ),
+        row::<NarrowParams, NarrowResult>(
+            "authority/narrow",
+            &[],
+            Inline,
+            lifecycle::narrow,
+            "Gives up permissions or scope, for good.",
+        ),
+        row::<ListParams, ListResult>(
+            "registry/list",
+            &[Observe],
+            Blocking,
+            registry::list,
+            "One page of the inventory of sessions, newest first, true at the time of the call.",
+        ),
+        row::<DescribeParams, DescribeResult>(
+            "registry/describe",
+            &[Observe],
+            Blocking,
+            registry::describe,
+            "One entry by its id, with what is costly to know.",
+        ),
+        row::<CoverageParams, CoverageResult>(
+            "registry/coverage",
+            &[Observe],
+            Blocking,
+            registry::coverage,
+            "Where was looked for sessions, what was found, and what was skipped and why.",
+        ),
+        row::<Empty, PeerListResult>(
+            "peer/list",
+            &[Observe],
+            Blocking,
+            peer::list,
+            "Live Claude Code sessions, from their own process registry.",
+        ),
+        row::<PeerSelector, PeerResult>(
+            "peer/resolve",
+            &[Observe],
+            Blocking,
+            peer::resolve,
+            "One live Claude Code session, by exactly one of id, session id, name or endpoint.",
+        ),
+        row::<Empty, serde_json::Value>(
+            "rpc.discover",
+            &[],
+            Inline,
+            super::document::discover,
+            "The OpenRPC document of this server.",
+        ),
+    ]
+}
+
+/// The method table as jsonrpsee holds it.
+pub fn module(service: Arc<Service>) -> Result<RpcModule<Service>, RegisterMethodError> {
+    let mut module = RpcModule::from_arc(service);
+    for method in methods() {
+        (method.register)(&mut module)?;
+    }
+    Ok(module)
+}
+
+/// Who sends a notification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// The client.
+    FromClient,
+    /// The server.
+    FromServer,
+}
+
+/// A notification that is part of the protocol.
+pub struct Notice {
+    /// Its name on the wire.
+    pub name: &'static str,
+    /// Who sends it.
+    pub direction: Direction,
+    /// What it says, in one sentence.
+    pub summary: &'static str,
+    /// Makes the schema of its params.
+    pub params: fn(&mut SchemaGenerator) -> Schema,
+}
+
+/// Every notification of the protocol.
+pub const NOTIFICATIONS: &[Notice] = &[
+    Notice {
+        name: "initialized",
+        direction: Direction::FromClient,
+        summary: "The client has read the answer to `initialize`.",
+        params: |generator| generator.subschema_for::<Empty>(),
+    },
+    Notice {
+        name: "exit",
+        direction: Direction::FromClient,
+        summary: "The server ends: with exit code 0 after `shutdown`, else 1.",
+        params: |generator| generator.subschema_for::<Empty>(),
+    },
+    Notice {
+        name: "$/cancelRequest",
+        direction: Direction::FromClient,
+        summary: "The answer to a request is not wanted any more, as LSP spells it.",
+        params: |generator| generator.subschema_for::<crate::protocol::CancelParams>(),
+    },
+    Notice {
+        name: "$/cancel_request",
+        direction: Direction::FromClient,
+        summary: "The answer to a request is not wanted any more, as ACP spells it.",
+        params: |generator| generator.subschema_for::<crate::protocol::CancelRequestParams>(),
+    },
+    Notice {
+        name: "$/progress",
+        direction: Direction::FromServer,
+        summary: "How far the work of a request is that carried `_meta.progressToken`.",
+        params: |generator| generator.subschema_for::<ProgressParams>(),
+    },
+];
