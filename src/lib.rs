@@ -2,5 +2,6 @@
 #![warn(missing_docs)]
 
 pub mod limits;
+pub mod peer;
 pub mod platform;
 pub mod protocol;
