@@ -1,0 +1,244 @@
+//! Processes of others: whether one lives, whether it is still the same one, when it ends.
+//!
+//! Linux is built and tested. The macOS code is untested. Elsewhere a process cannot be judged: none is called alive,
+//! and none is ever told to have ended.
+
+use std::future::Future;
+
+/// What the system tells of a process that has not been reaped.
+#[cfg(unix)]
+struct Seen {
+    zombie: bool,
+    start: String,
+}
+
+/// Whether the process is there and running. One of another user counts, a zombie does not.
+#[cfg(unix)]
+pub fn alive(pid: i32) -> bool {
+    use nix::{errno::Errno, sys::signal::kill, unistd::Pid};
+    // Zero and below would ask about process groups.
+    pid > 0
+        && matches!(kill(Pid::from_raw(pid), None), Ok(()) | Err(Errno::EPERM))
+        && !look(pid).is_some_and(|seen| seen.zombie)
+}
+
+/// Whether the process is there and running: cannot be judged here.
+#[cfg(not(unix))]
+pub fn alive(_pid: i32) -> bool {
+    false
+}
+
+/// The mark that tells a process from an earlier one of the same pid, in Claude Code's spelling: on Linux the start
+/// time in clock ticks, on macOS what `ps -o lstart=` prints in UTC. None where it cannot be read.
+#[cfg(unix)]
+pub fn start_mark(pid: i32) -> Option<String> {
+    look(pid).map(|seen| seen.start)
+}
+
+/// The mark that tells a process from an earlier one of the same pid: cannot be read here.
+#[cfg(not(unix))]
+pub fn start_mark(_pid: i32) -> Option<String> {
+    None
+}
+
+/// The space in which our pids mean something, in Claude Code's spelling; a pid of another one says nothing here.
+pub fn own_pid_domain() -> Option<String> {
+    #[cfg(target_os = "linux")]
+    {
+        let machine = std::fs::read_to_string("/etc/machine-id").unwrap_or_default();
+        let namespace = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+        Some(format!("linux:{}:{}", machine.trim(), namespace.display()))
+    }
+    #[cfg(target_os = "macos")]
+    return Some("linux".to_owned());
+    #[cfg(not(any(target_os = "linux", target_os = "macos")))]
+    return None;
+}
+
+#[cfg(target_os = "linux")]
+fn look(pid: i32) -> Option<Seen> {
+    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+    parse_stat(&String::from_utf8_lossy(&stat))
+}
+
+/// Reads the state (field 3) and the start time (field 22). The second field is the program's name in parentheses and
+/// may itself hold spaces and parentheses, so counting starts behind the last one.
+#[cfg(target_os = "linux")]
+fn parse_stat(stat: &str) -> Option<Seen> {
+    let (_, behind_name) = stat.rsplit_once(')')?;
+    let mut fields = behind_name.split_ascii_whitespace();
+    let state = fields.next()?;
+    Some(Seen { zombie: matches!(state, "Z" | "X" | "x"), start: fields.nth(18)?.to_owned() })
+}
+
+#[cfg(target_os = "macos")]
+fn look(pid: i32) -> Option<Seen> {
+    let size = std::mem::size_of::<libc::proc_bsdinfo>() as libc::c_int;
+    let mut info = std::mem::MaybeUninit::<libc::proc_bsdinfo>::uninit();
+    // SAFETY: the kernel writes at most `size` bytes, and `info` has as many.
+    let written = unsafe { libc::proc_pidinfo(pid, libc::PROC_PIDTBSDINFO, 0, info.as_mut_ptr().cast(), size) };
+    if written != size {
+        return None;
+    }
+    // SAFETY: all of it was written, and every bit pattern is a value of this struct of integers.
+    let info = unsafe { info.assume_init() };
+    let start = jiff::Timestamp::from_second(i64::try_from(info.pbi_start_tvsec).ok()?).ok()?;
+    let start = start.strftime("%a %b %e %H:%M:%S %Y").to_string();
+    Some(Seen { zombie: info.pbi_status == libc::SZOMB, start })
+}
+
+#[cfg(all(unix, not(any(target_os = "linux", target_os = "macos"))))]
+fn look(_pid: i32) -> Option<Seen> {
+    None
+}
+
+/// Resolves when the process has ended; at once when there is none. Which process is meant is settled by the call, not
+/// by the first poll: who then finds it to be the right one cannot end up waiting for its successor.
+#[cfg(target_os = "linux")]
+pub fn exited(pid: i32) -> impl Future<Output = ()> + Send + 'static {
+    use tokio::io::{Interest, unix::AsyncFd};
+    let opened = pidfd(pid);
+    async move {
+        // SAFETY: an `OwnedFd` is open, and the same one, for as long as it lives.
+        let watch = |pidfd| unsafe { AsyncFd::register_with_interest(pidfd, Interest::READABLE) };
+        match opened.and_then(|pidfd| Ok(watch(pidfd)?)) {
+            Ok(pidfd) => drop(pidfd.readable().await),
+            Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
+            // No pidfd to be had: an old kernel, a sandbox, no descriptors left.
+            Err(_) => poll_until_gone(pid).await,
+        }
+    }
+}
+
+/// Resolves when the process has ended; at once when there is none.
+#[cfg(all(unix, not(target_os = "linux")))]
+pub fn exited(pid: i32) -> impl Future<Output = ()> + Send + 'static {
+    poll_until_gone(pid)
+}
+
+/// Never resolves, since the end of a process cannot be seen here.
+#[cfg(not(unix))]
+pub fn exited(_pid: i32) -> impl Future<Output = ()> + Send + 'static {
+    std::future::pending()
+}
+
+#[cfg(unix)]
+async fn poll_until_gone(pid: i32) {
+    while alive(pid) {
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn pidfd(pid: i32) -> std::io::Result<std::os::fd::OwnedFd> {
+    use std::os::fd::{FromRawFd, OwnedFd};
+    // SAFETY: the call takes two integers and touches no memory of ours.
+    let descriptor = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
+    match i32::try_from(descriptor) {
+        // SAFETY: the descriptor was just opened for us, close-on-exec, and nobody else holds it.
+        Ok(descriptor) if descriptor >= 0 => Ok(unsafe { OwnedFd::from_raw_fd(descriptor) }),
+        _ => Err(std::io::Error::last_os_error()),
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use std::process::{Child, Command};
+    use std::time::Duration;
+
+    fn sleeper() -> Child {
+        Command::new("sleep").arg("600").spawn().unwrap()
+    }
+
+    fn pid_of(child: &Child) -> i32 {
+        i32::try_from(child.id()).unwrap()
+    }
+
+    fn block_on(future: impl Future<Output = ()>) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async { tokio::time::timeout(Duration::from_secs(30), future).await }).expect("it should end");
+    }
+
+    #[test]
+    fn a_process_is_alive_until_it_ends_and_no_longer_while_it_is_a_zombie() {
+        let mut child = sleeper();
+        let pid = pid_of(&child);
+        assert!(alive(pid));
+        let end = exited(pid);
+        child.kill().unwrap();
+        // Ended, and not yet waited for.
+        block_on(end);
+        assert!(start_mark(pid).is_some(), "the zombie is still in the table");
+        assert!(!alive(pid));
+        child.wait().unwrap();
+        assert!(!alive(pid));
+        assert_eq!(start_mark(pid), None);
+        block_on(exited(pid));
+    }
+
+    #[test]
+    fn the_end_is_not_told_before_it_comes() {
+        let mut child = sleeper();
+        let pid = pid_of(&child);
+        block_on(async {
+            let mut end = Box::pin(exited(pid));
+            tokio::select! {
+                biased;
+                () = &mut end => panic!("it still runs"),
+                () = tokio::task::yield_now() => {}
+            }
+            child.kill().unwrap();
+            end.await;
+        });
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn without_a_pidfd_the_end_is_told_too() {
+        let mut child = sleeper();
+        let pid = pid_of(&child);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        block_on(poll_until_gone(pid));
+    }
+
+    #[test]
+    fn process_groups_are_no_processes() {
+        assert!(!alive(0));
+        assert!(!alive(-1));
+        assert!(!alive(i32::MIN));
+    }
+
+    #[test]
+    fn a_process_of_another_user_is_alive() {
+        use std::os::unix::process::CommandExt;
+        assert!(alive(1));
+        // Root may signal everybody, so as root the same is asked again as nobody.
+        if nix::unistd::geteuid().is_root() {
+            let test = "platform::process::tests::a_process_of_another_user_is_alive";
+            let run = Command::new("/proc/self/exe").args(["--exact", test]).uid(65534).gid(65534).output().unwrap();
+            let said = String::from_utf8_lossy(&run.stdout);
+            assert!(run.status.success() && said.contains("1 passed"), "{said}");
+        }
+    }
+
+    #[test]
+    fn the_stat_line_is_read_behind_a_name_that_imitates_it() {
+        let line = "42 (a) Z 1 (b) S) S 7 42 42 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 68675 99 1";
+        let seen = parse_stat(line).unwrap();
+        assert!(!seen.zombie);
+        assert_eq!(seen.start, "68675");
+        assert!(parse_stat("42 (sleep) Z 7 42 42 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 5 9").unwrap().zombie);
+        assert!(parse_stat("42 (sleep) S 7 42").is_none());
+        assert!(parse_stat("").is_none());
+    }
+
+    #[test]
+    fn the_pid_domain_is_the_machine_and_the_pid_namespace() {
+        let domain = own_pid_domain().unwrap();
+        let (machine, namespace) = domain.strip_prefix("linux:").unwrap().split_once(':').unwrap();
+        assert!(machine.is_empty() || machine.len() == 32, "{domain}");
+        assert!(namespace.starts_with("pid:[") && namespace.ends_with(']'), "{domain}");
+    }
+}
