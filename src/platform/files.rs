@@ -89,3 +89,35 @@ pub fn read_small(path: &Path, max: usize) -> io::Result<Vec<u8>> {
     buffer.truncate(length);
     Ok(buffer)
 }
+
+/// A path with its links resolved as far as it exists, and the rest appended: comparable by component.
+pub fn resolve(path: &Path) -> std::path::PathBuf {
+    use std::path::{Component, PathBuf};
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                // Through a link `..` is not the lexical parent, so what stands must be resolved first.
+                plain = std::fs::canonicalize(&plain).unwrap_or(plain);
+                plain.pop();
+            }
+            other => plain.push(other),
+        }
+    }
+    let mut missing = Vec::new();
+    let mut existing = plain.as_path();
+    loop {
+        if let Ok(mut resolved) = std::fs::canonicalize(existing) {
+            resolved.extend(missing.iter().rev());
+            return resolved;
+        }
+        match (existing.parent(), existing.file_name()) {
+            (Some(parent), Some(name)) => {
+                missing.push(name);
+                existing = parent;
+            }
+            _ => return plain,
+        }
+    }
+}
