@@ -42,6 +42,12 @@ pub const TAIL_MAX: usize = 256 << 10;
 pub const LINE_MAX: usize = 16 << 20;
 /// Bytes of a small side file (names, metadata) that are read.
 pub const SIDE_FILE: usize = 1 << 20;
+/// Bytes of a path that is looked up; no system takes a longer one, and looking costs its square.
+pub const PATH_BYTES: usize = 4 << 10;
+/// Bytes of a file by which git names a branch or another directory.
+pub const GIT_POINTER: usize = 8 << 10;
+/// Repositories that are followed from a submodule upwards, and from a clone of a clone to where it all came from.
+pub const GIT_HOPS: usize = 8;
 /// Bytes of an index that grows with the number of sessions; only the newest part of a longer one counts.
 pub const INDEX_FILE: usize = 16 << 20;
 /// A compressed session up to this size is unpacked whole to find its end.

@@ -90,9 +90,13 @@ pub fn read_small(path: &Path, max: usize) -> io::Result<Vec<u8>> {
     Ok(buffer)
 }
 
-/// A path with its links resolved as far as it exists, and the rest appended: comparable by component.
+/// A path with its links resolved as far as it exists, and the rest appended: comparable by component. One longer than
+/// any system takes stays as it is.
 pub fn resolve(path: &Path) -> std::path::PathBuf {
     use std::path::{Component, PathBuf};
+    if path.as_os_str().len() > crate::limits::PATH_BYTES {
+        return path.to_owned();
+    }
     let mut plain = PathBuf::new();
     for component in path.components() {
         match component {
