@@ -194,7 +194,7 @@ impl State {
             files: registry.files,
             sessions: registry.sessions,
             skipped: registry.hidden.iter().take(limits::SKIPPED_LISTED).cloned().collect(),
-            truncated: registry.hidden.len() > limits::SKIPPED_LISTED,
+            truncated: registry.truncated || registry.hidden.len() > limits::SKIPPED_LISTED,
             elapsed,
         }
     }

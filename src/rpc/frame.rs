@@ -282,7 +282,7 @@ fn parse_header(line: &[u8]) -> Header {
         if name.eq_ignore_ascii_case(CONTENT_LENGTH) {
             return digits(&line[colon + 1..]).map_or(Header::Junk, Header::Length);
         }
-        if token(name) {
+        if token(name) && line.len() <= limits::HEADER_BYTES {
             return Header::Other;
         }
     }
