@@ -4,7 +4,7 @@ use super::Skip;
 use crate::limits;
 use crate::platform::files::read_at;
 use std::fs::File;
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read};
 use std::ops::ControlFlow;
 
 /// The head and the tail of a file: complete lines only. Kept between files so that its buffers are.
@@ -22,7 +22,12 @@ pub struct Ends {
 impl Ends {
     /// Reads the first part of a file, and its last unless the first reaches it.
     pub fn load(&mut self, file: &File) -> Result<(), Skip> {
-        self.size = file.metadata()?.len();
+        self.load_until(file, u64::MAX)
+    }
+
+    /// The same of a file that is taken to end after `end` bytes at most.
+    pub fn load_until(&mut self, file: &File, end: u64) -> Result<(), Skip> {
+        self.size = file.metadata()?.len().min(end);
         if self.size == 0 {
             return Err(Skip::Empty);
         }
@@ -30,6 +35,44 @@ impl Ends {
         self.tail.clear();
         self.read_head(file, limits::HEAD_FIRST)?;
         self.read_tail(file, limits::TAIL_FIRST)
+    }
+
+    /// The same of what can only be read from its start on: as much of the head as there may be, and the tail only if it
+    /// is worth to be read up to. There is nothing to grow after it.
+    pub fn load_stream(&mut self, mut stream: impl Read, to_end: bool) -> Result<(), Skip> {
+        self.head.clear();
+        self.tail.clear();
+        self.tail_start = 0;
+        let mut failed = stream.by_ref().take(limits::HEAD_MAX as u64).read_to_end(&mut self.head).err();
+        if self.head.is_empty() {
+            return Err(failed.map_or(Skip::Empty, Skip::from));
+        }
+        let mut ended = failed.is_none() && self.head.len() < limits::HEAD_MAX;
+        self.head_end = self.head.len();
+        if !ended {
+            self.head_end = memchr::memrchr(b'\n', &self.head).map_or(0, |end| end + 1);
+            // A line that the head cuts is whole in the tail.
+            self.tail.extend_from_slice(&self.head[self.head_end..]);
+        }
+        self.size = (self.head.len() + self.tail.len()) as u64;
+        while to_end && !ended && failed.is_none() {
+            match stream.by_ref().take(limits::TAIL_MAX as u64).read_to_end(&mut self.tail) {
+                Ok(count) => {
+                    self.size += count as u64;
+                    ended = count == 0;
+                }
+                Err(error) => failed = Some(error),
+            }
+            if let Some(surplus) = self.tail.len().checked_sub(limits::TAIL_MAX + 1) {
+                self.tail.drain(..surplus);
+                self.tail_start = memchr::memchr(b'\n', &self.tail).map_or(self.tail.len(), |end| end + 1);
+            }
+        }
+        if !ended {
+            self.tail.clear();
+            self.size = u64::MAX;
+        }
+        Ok(())
     }
 
     /// Reads more of the head. False when there is no more within the bounds.
@@ -65,7 +108,8 @@ impl Ends {
 
     /// The lines of the tail, last to first; where the head is the whole file, its lines.
     pub fn tail_reversed(&self) -> impl Iterator<Item = &[u8]> {
-        let part = if self.tail.is_empty() { &self.head[..self.head_end] } else { &self.tail[self.tail_start..] };
+        let head = if self.whole() { &self.head[..self.head_end] } else { &[] };
+        let part = if self.tail.is_empty() { head } else { &self.tail[self.tail_start..] };
         lines(part).rev()
     }
 

@@ -144,6 +144,7 @@ impl State {
 fn keep_owners() {
     use rusqlite::ffi;
     use std::ffi::c_int;
+    type Chown = extern "C" fn(c_int, libc::uid_t, libc::gid_t) -> c_int;
     extern "C" fn keep(_: c_int, _: libc::uid_t, _: libc::gid_t) -> c_int {
         0
     }
@@ -153,8 +154,7 @@ fn keep_owners() {
     ONCE.call_once(|| unsafe {
         let vfs = ffi::sqlite3_vfs_find(std::ptr::null());
         if let Some(replace) = vfs.as_ref().and_then(|vfs| vfs.xSetSystemCall) {
-            let keep: extern "C" fn(c_int, libc::uid_t, libc::gid_t) -> c_int = keep;
-            replace(vfs, c"fchown".as_ptr(), Some(std::mem::transmute::<_, unsafe extern "C" fn()>(keep)));
+            replace(vfs, c"fchown".as_ptr(), Some(std::mem::transmute::<Chown, unsafe extern "C" fn()>(keep)));
         }
     });
 }
