@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 /// How many of the newest messages are looked at for the newest time: they are in order, or nearly.
-const NEWEST: usize = 8;
+const NEWEST: usize = 4;
 
 /// A rollout that is open.
 pub struct Rollout {

@@ -1,6 +1,7 @@
 //! What happens to files: compressed, torn, grown, moved, wrong.
 
 use super::*;
+use proptest::prelude::*;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
 fn zst(text: &str) -> Vec<u8> {
@@ -232,4 +233,33 @@ fn the_way_back_names_a_home_that_the_program_would_not_find() {
     assert_eq!(resume(true).argv, ["codex", "resume", ID]);
     assert_eq!((resume(true).cwd.as_deref(), resume(true).env), (Some("/proj/demo"), None));
     assert_eq!(resume(false).env.unwrap()["CODEX_HOME"], home.0.path().to_str().unwrap());
+}
+
+proptest! {
+    #[test]
+    fn the_id_is_found_in_any_file_name_and_in_no_other(id in "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", other in "\\PC{0,60}") {
+        let name = format!("rollout-2026-11-30T08-36-22-{id}.jsonl");
+        prop_assert_eq!(id_in_name(Path::new(&name)), Some(id.as_str()));
+        let packed = name + ".zst";
+        prop_assert_eq!(id_in_name(Path::new(&packed)), Some(id.as_str()));
+        let other = format!("rollout-{other}é.jsonl");
+        prop_assert_eq!(id_in_name(Path::new(&other)), None);
+    }
+
+    #[test]
+    fn no_damage_to_a_file_is_worse_than_its_loss(at in 0_usize..35_000, noise in prop::collection::vec(any::<u8>(), 0..40)) {
+        let mut content = fs::read(fixture("v0.171.0").join(FILE)).unwrap();
+        let end = (at + noise.len()).min(content.len());
+        content.splice(at..end, noise);
+        let home = Home::new();
+        home.write(FILE, content);
+        let listing = home.list();
+        prop_assert_eq!(listing.sessions.len() + listing.skipped.len(), 1);
+        prop_assert!(listing.sessions.iter().all(|session| &*session.id == ID || is_other_id(&session.id)));
+    }
+}
+
+/// Damage may hit the id itself.
+fn is_other_id(id: &str) -> bool {
+    id.len() <= 128 && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
 }
