@@ -270,7 +270,7 @@ mod tests {
     fn a_stream_has_the_ends_of_the_file_that_it_would_make() {
         const BOUNDS: usize = limits::HEAD_MAX + limits::TAIL_MAX;
         for size in [5, limits::HEAD_MAX, limits::HEAD_MAX + 3, BOUNDS - 7, BOUNDS, BOUNDS + 1, 3 * BOUNDS] {
-            let mut content: Vec<u8> = (0..size / 12).flat_map(|i| format!("line {i:06}\n").into_bytes()).collect();
+            let mut content: Vec<u8> = (0..size / 16).flat_map(|i| format!("line {i:010}\n").into_bytes()).collect();
             content.resize(size, b'z');
             let all: Vec<_> = lines(&content).collect();
             let mut ends = Ends::default();

@@ -183,5 +183,5 @@ fn uri(path: &Path, options: &str) -> String {
     uri + "?mode=ro&" + options
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests;

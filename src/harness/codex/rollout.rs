@@ -101,7 +101,8 @@ pub fn read(source: &Source, ends: &mut Ends) -> Result<Session, Skip> {
     while trail.messages == 0 && rollout.grow_tail(ends)? {
         trail.follow(ends.tail_reversed());
     }
-    let seen = trail.messages > 0 || ends.whole();
+    // A message of the head is the newest only where nothing between the head and the tail was left out.
+    let newest_seen = trail.messages > 0 || ends.whole();
     if trail.model.is_none() || trail.messages == 0 {
         trail.follow(ends.head().rev());
     }
@@ -113,7 +114,7 @@ pub fn read(source: &Source, ends: &mut Ends) -> Result<Session, Skip> {
     let id = opening.meta.as_ref().and_then(|meta| meta.id.as_deref()).or(name).ok_or(Skip::Name)?;
     let mut session = Session::new(id, source);
     let last_record = || ends.tail_reversed().find_map(|line| Record::parse(line)?.time());
-    let updated = if seen && trail.messages > 0 { trail.newest } else { last_record() };
+    let updated = if newest_seen && trail.messages > 0 { trail.newest } else { last_record() };
     session.updated_at_ms = updated.or(session.updated_at_ms);
     session.title = opening.title;
     session.model = trail.model;
@@ -131,7 +132,7 @@ pub fn read(source: &Source, ends: &mut Ends) -> Result<Session, Skip> {
 /// Of a rollout in which no message was found: whether there is none.
 fn no_message(opening: &Opening, ends: &Ends) -> Result<(), Skip> {
     let mut lines = ends.head().chain(ends.tail_reversed());
-    if opening.meta.is_none() && lines.by_ref().all(|line| Record::parse(line).is_none()) {
+    if opening.meta.is_none() && lines.all(|line| Record::parse(line).is_none()) {
         return Err(Skip::NoRecords);
     }
     let goes_on = opening.meta.as_ref().is_some_and(|meta| meta.base.is_some());

@@ -104,12 +104,22 @@ fn only_the_first_account_that_a_session_gives_of_itself_is_its_identity() {
     let home = Home::new();
     let mut first = meta(ID);
     first["payload"]["session_id"] = OTHER.into();
-    home.write(FILE, lines(&[first, meta(OTHER), user(1, "first")]));
+    let mut second = meta(OTHER);
+    second["payload"]["instructions"] = "about a message".into();
+    home.write(FILE, lines(&[first, second, user(1, "first")]));
     assert_eq!(&*home.one().id, ID);
+
+    home.write(FILE, lines(&[meta(OTHER), user(1, "first")]));
+    assert_eq!(&*home.one().id, OTHER, "not the file's name");
 
     home.write(FILE, lines(&[turn(1, "model"), user(1, "first")]));
     let session = home.one();
     assert_eq!((&*session.id, session.workspace.as_deref()), (ID, Some("/proj/turn")), "else the file's name tells");
+
+    let mut nowhere = meta(ID);
+    nowhere["payload"]["cwd"] = Value::Null;
+    home.write(FILE, lines(&[nowhere, turn(1, "model"), user(1, "first")]));
+    assert_eq!(home.one().workspace.as_deref(), Some("/proj/turn"));
 
     home.write(FILE, lines(&[meta("--config=x"), user(1, "first")]));
     assert_eq!(&*home.one().id, ID, "an id is never an option of a command");
@@ -169,13 +179,13 @@ fn what_the_harness_writes_in_a_persons_name_is_neither_title_nor_message() {
     records.push(user(1, "<user_instructions>"));
     home.write(FILE, lines(&records));
     assert_eq!(home.list().reasons(), ["no_messages"]);
-    records.push(genuine);
+    records.extend([response(3, "assistant", &["<turn_aborted> by a model"]), genuine]);
     records.push(response(7, "user", &["<turn_aborted>"]));
     home.write(FILE, lines(&records));
     let session = home.one();
     assert_eq!(session.title.as_deref(), Some("<skill> is a tag that I wonder about"));
     assert_eq!(session.updated_at_ms, at_ms(4));
-    assert_eq!(home.list().details(ID).message_count, 1);
+    assert_eq!(home.list().details(ID).message_count, 2);
 }
 
 #[test]
@@ -221,6 +231,7 @@ fn parents_are_told_in_several_ways() {
     assert_eq!(told(json!({"parent_thread_id": OTHER})), Some((other(), Relation::Subagent)));
     assert_eq!(told(json!({"source": spawn})), Some((other(), Relation::Subagent)));
     assert_eq!(told(json!({"source": spawn, "forked_from_id": ID})), Some((other(), Relation::Subagent)));
+    assert_eq!(told(json!({"thread_source": "subagent"})), Some((None, Relation::Subagent)));
     assert_eq!(told(json!({"source": {"subagent": "review"}})), Some((None, Relation::Subagent)));
 }
 
