@@ -154,11 +154,9 @@ impl Registry {
 
 impl State {
     fn read(&mut self, instance: &str, attendant: &dyn Attendant) -> Result<Snapshot, Error> {
-        let mut changed = false;
-        for scan in &mut self.scans {
-            changed |= scan.refresh(attendant)?;
-        }
-        if changed {
+        scan::refresh_all(&mut self.scans, attendant)?;
+        if self.scans.iter().any(|scan| scan.changed) {
+            self.scans.iter_mut().for_each(|scan| scan.changed = false);
             self.stored = Arc::new(Stored::join(&self.scans));
             self.revision += 1;
         }
