@@ -7,7 +7,7 @@ mod tests;
 mod transcript;
 
 use super::jsonl::Ends;
-use super::walk::stamp;
+use super::walk::{is_uuid, stamp};
 use super::{Details, Finder, Found, Reading, Root, Session, Skip, Source, Store, Wanted};
 use crate::platform::files::open_regular;
 use crate::protocol::{Harness, Resume};
@@ -24,11 +24,9 @@ impl Store for ClaudeCode {
     }
 
     fn walk(&self, root: &Root, finder: &mut Finder) {
-        for project in finder.entries(&root.path) {
-            if project.is_dir() {
-                walk_project(&project.path, finder);
-            }
-        }
+        let projects = finder.entries(&root.path).into_iter().filter(Found::is_dir);
+        let projects: Vec<_> = projects.map(|project| project.path).collect();
+        finder.each(&projects, walk_project);
     }
 
     fn read(&self, source: &Source, ends: &mut Ends) -> Result<Reading, Skip> {
@@ -68,7 +66,7 @@ impl Store for ClaudeCode {
 }
 
 /// The sessions of one project, and the subagents of each.
-fn walk_project(project: &Path, finder: &mut Finder) {
+fn walk_project(finder: &mut Finder, project: &Path) {
     let entries = finder.entries(project);
     let companions: HashSet<String> =
         entries.iter().filter(|entry| is_uuid(&entry.name) && entry.is_dir()).map(|entry| entry.name.clone()).collect();
@@ -93,15 +91,6 @@ fn walk_project(project: &Path, finder: &mut Finder) {
 }
 
 const TITLE_FILE: &str = "custom-title.json";
-
-/// Whether a name has the form of a session id.
-fn is_uuid(name: &str) -> bool {
-    name.len() == 36
-        && name.bytes().enumerate().all(|(at, byte)| match at {
-            8 | 13 | 18 | 23 => byte == b'-',
-            _ => byte.is_ascii_hexdigit(),
-        })
-}
 
 fn is_agent(name: &str) -> bool {
     name.strip_prefix("agent-").is_some_and(|id| !id.is_empty())

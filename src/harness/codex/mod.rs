@@ -32,7 +32,7 @@ impl Store for Codex {
         let mut newest: Option<(u32, Found)> = None;
         for found in finder.entries(&root.path) {
             if found.name == ACTIVE || found.name == ARCHIVED {
-                each_file(finder, &found.path, DEPTH, &mut source);
+                walk_below(finder, found.path);
             } else if found.name == INDEX {
                 finder.source(found, None);
             } else if let Some(generation) = generation(&found.name)
@@ -69,6 +69,19 @@ impl Store for Codex {
             cwd: session.workspace.as_deref().map(String::from),
             env: home.map(|home| BTreeMap::from([("CODEX_HOME".to_owned(), home.to_owned())])),
         })
+    }
+}
+
+/// Takes the rollouts of a directory and of those in it, level by level.
+fn walk_below(finder: &mut Finder, directory: PathBuf) {
+    let mut level = vec![directory];
+    for _ in 0..=DEPTH {
+        finder.each(&level, |finder, directory| {
+            for found in finder.entries(directory) {
+                if found.is_dir() { finder.deeper.push(found.path) } else { source(finder, found) }
+            }
+        });
+        level = std::mem::take(&mut finder.deeper);
     }
 }
 
@@ -117,14 +130,8 @@ fn stem(name: &str) -> Option<&str> {
 
 /// The UUID with which the name of a rollout ends.
 fn id_in_name(path: &Path) -> Option<&str> {
-    const DASHES: [usize; 4] = [8, 13, 18, 23];
     let stem = stem(path.file_name()?.to_str()?)?;
-    let id = stem.get(stem.len().checked_sub(36)?..)?;
-    let is_uuid = id.bytes().enumerate().all(|(at, byte)| match byte {
-        b'-' => DASHES.contains(&at),
-        _ => byte.is_ascii_hexdigit() && !DASHES.contains(&at),
-    });
-    is_uuid.then_some(id)
+    stem.get(stem.len().checked_sub(36)?..).filter(|id| walk::is_uuid(id))
 }
 
 /// Archiving moves a file.
