@@ -14,7 +14,7 @@ pub use homes::{Environment, Home, Homes, Root, store_of};
 pub use walk::{Finder, Found};
 
 use crate::platform::{files::Stamp, sqlite};
-use crate::protocol::{Harness, LastMessage, Parent, Resume};
+use crate::protocol::{Harness, LastMessage, Message, Parent, Resume};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -51,6 +51,14 @@ pub trait Store: Sync {
     /// Reads what costs more of one session.
     fn details(&self, roots: &[Root], session: &Session, wanted: Wanted) -> Result<Details, Skip>;
 
+    /// Reads one page of a session's messages, the newest first asked for.
+    fn load(&self, roots: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip>;
+
+    /// The mark that this harness's store keeps of a directory instead of its name; `None` where it keeps names.
+    fn workspace_mark(&self, _directory: &str) -> Option<String> {
+        None
+    }
+
     /// How a person gets back into a session with the harness's own program; `None` where there is no way.
     fn resume(&self, root: &Root, session: &Session) -> Option<Resume>;
 }
@@ -73,11 +81,13 @@ pub struct Reading {
     pub sessions: Vec<Session>,
     /// The names that it gives to sessions of other sources of the same root.
     pub names: Vec<Name>,
+    /// Directories that it knows of: a store that keeps only marks of directories finds its own among them.
+    pub workspaces: Vec<Box<str>>,
 }
 
 impl From<Session> for Reading {
     fn from(session: Session) -> Self {
-        Self { sessions: vec![session], names: Vec::new() }
+        Self { sessions: vec![session], ..Self::default() }
     }
 }
 
@@ -92,8 +102,12 @@ pub struct Session {
     pub title: Option<Box<str>>,
     /// The directory that it works in.
     pub workspace: Option<Box<str>>,
+    /// What its store keeps of that directory where it does not keep its name: see [`Store::workspace_mark`].
+    pub workspace_mark: Option<Box<str>>,
     /// The model that answered last.
     pub model: Option<Box<str>>,
+    /// The profile of its program that it belongs to.
+    pub profile: Option<Box<str>>,
     /// When it began, in epoch milliseconds.
     pub created_at_ms: Option<i64>,
     /// Its newest user or assistant message, else its file's time, in epoch milliseconds.
@@ -118,7 +132,9 @@ impl Session {
             location: source.path.as_path().into(),
             title: None,
             workspace: None,
+            workspace_mark: None,
             model: None,
+            profile: None,
             created_at_ms: None,
             updated_at_ms: Some(source.stamp.modified_ms()),
             archived: false,
@@ -164,6 +180,26 @@ pub struct Details {
     pub message_count: u64,
 }
 
+/// Which messages of a session are wanted.
+pub struct PageRequest<'a> {
+    /// Where the page before ended; `None` for the newest messages.
+    pub cursor: Option<&'a str>,
+    /// How many messages at most, at least one.
+    pub limit: usize,
+    /// Hears how far the work is, and says whether it should go on.
+    pub attendant: &'a dyn Attendant,
+}
+
+/// One page of a session's messages.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Page {
+    /// The messages, in time order.
+    pub messages: Vec<Message>,
+    /// Leads to older messages; `None` at the beginning. It names a place in the store that does not shift when
+    /// messages are appended.
+    pub next: Option<String>,
+}
+
 /// Why a source gave nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum Skip {
@@ -194,6 +230,12 @@ pub enum Skip {
     /// A side file that speaks of sessions but holds none.
     #[error("{0}")]
     Malformed(String),
+    /// The cursor names no place in this session.
+    #[error("the cursor is none of this session's; begin again without one")]
+    Cursor,
+    /// Nobody wants the answer any more.
+    #[error("the request was cancelled")]
+    Cancelled,
     /// The operating system refused.
     #[error("cannot be read: {0}")]
     Io(io::Error),
@@ -212,6 +254,8 @@ impl Skip {
             Self::NotRegular => "not_regular",
             Self::NoRecords => "unreadable",
             Self::Malformed(_) => "malformed",
+            Self::Cursor => "cursor",
+            Self::Cancelled => "cancelled",
             Self::Io(_) => "io",
         }
     }

@@ -9,12 +9,14 @@ pub mod error;
 mod lifecycle;
 mod peer;
 mod registry;
+mod session;
 
 pub use authority::{Authority, AuthorityRequest, Permission};
 pub use error::{Reason, RpcError};
 pub use lifecycle::*;
 pub use peer::*;
 pub use registry::*;
+pub use session::*;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -9,7 +9,8 @@ mod rollout;
 mod tests;
 
 use super::{
-    Details, Environment, Finder, Found, Home, Reading, Root, Session, Skip, Source, Store, Wanted, jsonl, walk,
+    Details, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
+    jsonl, walk,
 };
 use crate::platform::sqlite;
 use crate::protocol::{Harness, Resume, RootOrigin};
@@ -72,6 +73,10 @@ impl Store for Codex {
 
     fn details(&self, roots: &[Root], session: &Session, wanted: Wanted) -> Result<Details, Skip> {
         details::read(roots, session, wanted)
+    }
+
+    fn load(&self, _: &[Root], _: &Session, _: &PageRequest<'_>) -> Result<Page, Skip> {
+        todo!("the branch that builds loading fills this in")
     }
 
     fn resume(&self, root: &Root, session: &Session) -> Option<Resume> {
