@@ -74,6 +74,11 @@ impl Homes {
         homes
     }
 
+    /// The environment variable that names a harness's home.
+    pub fn variable(harness: Harness) -> Option<&'static str> {
+        PLACES.iter().find(|place| place.harness == harness).map(|place| place.variable)
+    }
+
     /// Adds a root that the spawner or the client names: a harness's home, or the directory in it that holds sessions.
     /// One that is known already stays as it was.
     pub fn add_named(&mut self, harness: Harness, path: &Path, origin: RootOrigin) {
