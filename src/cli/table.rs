@@ -74,7 +74,10 @@ fn widths(columns: &[Column], rows: &[Vec<Cell>], screen: Option<usize>) -> Vec<
     let unyielding = widths.iter().sum::<usize>() - yielding + GAP * (columns.len() - 1);
     let room = screen.saturating_sub(unyielding);
     let end_wants = end.map_or(0, |at| widths[at]);
-    let for_start = start.map_or(0, |at| widths[at].min((room / 3).max(room.saturating_sub(end_wants))));
+    let for_start = start.map_or(0, |at| {
+        let share = (room / 3).max(width(columns[at].0)).max(room.saturating_sub(end_wants));
+        widths[at].min(share).min(room)
+    });
     if let Some(at) = start {
         widths[at] = for_start;
     }

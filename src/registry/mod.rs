@@ -154,7 +154,8 @@ impl Registry {
 
 impl State {
     fn read(&mut self, instance: &str, attendant: &dyn Attendant) -> Result<Snapshot, Error> {
-        let mut changed = false;
+        // The first reading is news even where nothing is there: it tells where was looked.
+        let mut changed = self.last.is_none();
         for scan in &mut self.scans {
             changed |= scan.refresh(attendant)?;
         }
