@@ -4,7 +4,7 @@
 //! only when its stamp moved. A new harness is one file here and one line in [`stores`].
 
 mod claude_code;
-// mod codex;
+mod codex;
 mod homes;
 pub mod jsonl;
 mod text;
@@ -13,14 +13,14 @@ mod walk;
 pub use homes::{Homes, Root};
 pub use walk::{Finder, Found};
 
-use crate::platform::files::Stamp;
+use crate::platform::{files::Stamp, sqlite};
 use crate::protocol::{Harness, LastMessage, Parent, Resume};
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// Every store, in the order in which harnesses are listed.
 pub fn stores() -> &'static [&'static dyn Store] {
-    &[&claude_code::ClaudeCode]
+    &[&claude_code::ClaudeCode, &codex::Codex]
 }
 
 /// The durable sessions of one harness.
@@ -162,6 +162,9 @@ pub enum Skip {
     /// It has records, but nobody has written a message.
     #[error("no message in it yet")]
     NoMessages,
+    /// The form of it that its program would read lies beside it.
+    #[error("its uncompressed twin is read instead")]
+    Twin,
     /// Its name is no session's.
     #[error("not the name of a session file")]
     Name,
@@ -189,6 +192,7 @@ impl Skip {
             Self::Vanished => "vanished",
             Self::Empty => "empty",
             Self::NoMessages => "no_messages",
+            Self::Twin => "twin",
             Self::Name => "not_a_session",
             Self::NotUtf8 => "not_utf8",
             Self::NotRegular => "not_regular",
@@ -209,6 +213,16 @@ impl From<io::Error> for Skip {
         match error.kind() {
             io::ErrorKind::NotFound => Self::Vanished,
             _ => Self::Io(error),
+        }
+    }
+}
+
+impl From<sqlite::Error> for Skip {
+    fn from(error: sqlite::Error) -> Self {
+        match error {
+            sqlite::Error::Io(error) => error.into(),
+            sqlite::Error::Empty => Self::Empty,
+            error => Self::Malformed(error.to_string()),
         }
     }
 }
