@@ -31,7 +31,7 @@ pub const NOT_FOUND: u8 = 3;
 
 /// See every coding-agent session on this machine.
 #[derive(Parser)]
-#[command(name = "tackroom", version, about, after_help = AFTER_HELP, max_term_width = 120)]
+#[command(name = "tackroom", version, after_help = AFTER_HELP, max_term_width = 120)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -39,17 +39,17 @@ pub struct Cli {
 
 const AFTER_HELP: &str = "\
 Examples:
-  tackroom list --workspace .       the sessions of this directory, what waits for you first
-  tackroom resume 990cebda          back into one of them
-  tackroom serve --allow observe    for a program: JSON-RPC on stdin and stdout
+  tackroom list --workspace .      the sessions of this directory
+  tackroom resume 990cebda         back into one of them
+  tackroom serve --allow observe   for a program: JSON-RPC on stdin and stdout
 
 Exit codes:
-  0  success; also where nobody reads the output any more
-  1  failed
-  2  the words of the command line cannot be understood, or fit more than one thing
-  3  what was named is not there
-`serve` also ends with 1 after `exit` without `shutdown`; `serve` and `demo` with 128 plus the signal's number after a
-signal. `resume` ends as the program does that it runs.
+  0    success; also where nobody reads the output any more
+  1    failed; of serve also: `exit` came without `shutdown`
+  2    the words of the command line cannot be understood, or fit several things
+  3    what was named is not there
+  128+ a signal's number: it ended serve or demo
+resume ends as the program does that it runs.
 
 Nothing is ever written to a store: sessions are not renamed, edited or deleted.";
 
