@@ -10,7 +10,7 @@ pub mod jsonl;
 mod text;
 mod walk;
 
-pub use homes::{Homes, Root};
+pub use homes::{Environment, Home, Homes, Root, store_of};
 pub use walk::{Finder, Found};
 
 use crate::platform::{files::Stamp, sqlite};
@@ -23,10 +23,24 @@ pub fn stores() -> &'static [&'static dyn Store] {
     &[&claude_code::ClaudeCode, &codex::Codex]
 }
 
+/// What a reading may do while it works, and whether it should go on.
+pub trait Attendant: Sync {
+    /// Whether nobody wants the answer any more.
+    fn cancelled(&self) -> bool;
+    /// How far the work is.
+    fn progress(&self, message: &str, done: u64, total: Option<u64>);
+}
+
 /// The durable sessions of one harness.
 pub trait Store: Sync {
     /// Whose sessions these are.
     fn harness(&self) -> Harness;
+
+    /// Where the harness keeps sessions, as far as the environment tells.
+    fn roots(&self, environment: &Environment<'_>) -> Vec<Root>;
+
+    /// The root that a person means by a path: a home, or the directory in it that holds sessions.
+    fn named_root(&self, path: &Path) -> Root;
 
     /// Names the sources below a root, without reading any.
     fn walk(&self, root: &Root, finder: &mut Finder);

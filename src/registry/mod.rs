@@ -7,6 +7,7 @@ mod page;
 mod query;
 mod scan;
 
+pub use crate::harness::Attendant;
 pub use page::CursorError;
 pub use query::Request;
 
@@ -19,14 +20,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-
-/// What a reading of the inventory may do while it works, and whether it should go on.
-pub trait Attendant: Sync {
-    /// Whether nobody wants the answer any more.
-    fn cancelled(&self) -> bool;
-    /// How far the work is.
-    fn progress(&self, message: &str, done: u64, total: Option<u64>);
-}
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]

@@ -51,7 +51,7 @@ const ALONE: usize = 16;
 
 impl RootScan {
     pub fn new(root: Root) -> Self {
-        let store = harness::stores().iter().copied().find(|store| store.harness() == root.harness);
+        let store = harness::store_of(root.harness);
         Self {
             root,
             store,

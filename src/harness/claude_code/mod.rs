@@ -8,9 +8,9 @@ mod transcript;
 
 use super::jsonl::Ends;
 use super::walk::{is_uuid, stamp};
-use super::{Details, Finder, Found, Reading, Root, Session, Skip, Source, Store, Wanted};
+use super::{Details, Environment, Finder, Found, Reading, Root, Session, Skip, Source, Store, Wanted};
 use crate::platform::files::open_regular;
-use crate::protocol::{Harness, Resume};
+use crate::protocol::{Harness, Resume, RootOrigin};
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use transcript::Facts;
@@ -21,6 +21,21 @@ pub struct ClaudeCode;
 impl Store for ClaudeCode {
     fn harness(&self) -> Harness {
         Harness::ClaudeCode
+    }
+
+    fn roots(&self, environment: &Environment<'_>) -> Vec<Root> {
+        let home = environment.home_of("CLAUDE_CONFIG_DIR", ".claude");
+        home.iter().map(|home| home.root(Harness::ClaudeCode, PROJECTS)).collect()
+    }
+
+    fn named_root(&self, path: &Path) -> Root {
+        let is_home = || [PROJECTS, "sessions"].iter().any(|name| path.join(name).is_dir());
+        let (path, home) = match path.parent() {
+            Some(parent) if path.ends_with(PROJECTS) => (path.to_owned(), parent.to_owned()),
+            _ if is_home() => (path.join(PROJECTS), path.to_owned()),
+            _ => (path.to_owned(), path.to_owned()),
+        };
+        Root { harness: Harness::ClaudeCode, path, home, origin: RootOrigin::Flag, usual: false }
     }
 
     fn walk(&self, root: &Root, finder: &mut Finder) {
@@ -90,6 +105,9 @@ fn walk_project(finder: &mut Finder, project: &Path) {
     }
 }
 
+/// The directory of a home that holds the sessions.
+const PROJECTS: &str = "projects";
+/// What `/rename` leaves beside a session.
 const TITLE_FILE: &str = "custom-title.json";
 
 fn is_agent(name: &str) -> bool {

@@ -8,9 +8,11 @@ mod rollout;
 #[cfg(test)]
 mod tests;
 
-use super::{Details, Finder, Found, Reading, Root, Session, Skip, Source, Store, Wanted, jsonl, walk};
+use super::{
+    Details, Environment, Finder, Found, Home, Reading, Root, Session, Skip, Source, Store, Wanted, jsonl, walk,
+};
 use crate::platform::sqlite;
-use crate::protocol::{Harness, Resume};
+use crate::protocol::{Harness, Resume, RootOrigin};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -26,6 +28,16 @@ pub struct Codex;
 impl Store for Codex {
     fn harness(&self) -> Harness {
         Harness::Codex
+    }
+
+    fn roots(&self, environment: &Environment<'_>) -> Vec<Root> {
+        let home = environment.home_of("CODEX_HOME", ".codex");
+        home.iter().map(|home| home.root(Harness::Codex, "")).collect()
+    }
+
+    fn named_root(&self, path: &Path) -> Root {
+        let home = path.parent().filter(|_| path.ends_with(ACTIVE)).unwrap_or(path);
+        Home { path: home.to_owned(), origin: RootOrigin::Flag, usual: false }.root(Harness::Codex, "")
     }
 
     fn walk(&self, root: &Root, finder: &mut Finder) {
