@@ -113,7 +113,7 @@ fn of_root(harness: Harness, root: &RootCoverage, named: usize, home: Option<&st
 fn origin(harness: Harness, origin: RootOrigin) -> String {
     match origin {
         RootOrigin::Default => "default".to_owned(),
-        RootOrigin::Environment => Homes::variable(harness).unwrap_or("environment").to_owned(),
+        RootOrigin::Environment => Homes::variables(harness).join(", "),
         RootOrigin::Flag => "--root".to_owned(),
         RootOrigin::Client => "named by the client".to_owned(),
     }
