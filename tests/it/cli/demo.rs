@@ -42,6 +42,7 @@ fn the_real_conversation_is_shown_and_nothing_is_left_behind() {
         "The server ended: exit status: 0.",
         "\nSTATE ",
         "\nwaiting    claude-code  6513270e-269e-4d37-b2a7-4de452e6b438  1m   /home/demo/weather-station  [permission prompt] Calibrate the rain gauge\n",
+        "persisted  codex        01a22b8c-5f20-7c41-9a3e-6d1f08b2c47a  33m  /home/demo/weather-station  Why does the wind log skip every tenth line?\n",
         "[fork] Shopping list for paper\n",
     ];
     let mut rest = run.out.as_str();

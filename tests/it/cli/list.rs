@@ -1,4 +1,5 @@
 use super::{Home, NEWEST, OLDER, WAITER, three};
+use serde_json::json;
 use tackroom::protocol::{ListResult, State};
 
 #[test]
@@ -13,6 +14,16 @@ persisted  claude-code  22222222-bbbb-4000-8000-000000000003  2h   ~/proj       
 ";
     assert_eq!(run.out, expected);
     assert_eq!((run.code, run.err.as_str()), (0, ""));
+}
+
+#[test]
+fn among_the_live_the_one_that_needs_somebody_comes_before_the_newer() {
+    let (home, _waiting) = three();
+    let _idle = home.live(NEWEST, json!({"status": "idle"}));
+    let _busy = home.live(OLDER, json!({"status": "busy"}));
+    let run = home.run(&["list"]);
+    let states: Vec<_> = run.out.lines().skip(1).map(|line| line.split_whitespace().next().unwrap()).collect();
+    assert_eq!(states, ["waiting", "busy", "idle"]);
 }
 
 #[test]

@@ -1,7 +1,8 @@
-use super::{Home, NEWEST, OLDER, WAITER, three};
+use super::{Home, NEWEST, OLDER, WAITER, copy, three};
 use serde_json::json;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 /// A `claude` that tells how it was run, and ends with 7.
 fn fake_claude(home: &Home) -> String {
@@ -84,6 +85,12 @@ fn what_cannot_be_resumed_says_why() {
     assert!(run.err.ends_with(
         "subagent and goes on only with its session: `tackroom resume ab24f0c3-6990-4357-a817-d9f01cc2ac32`\n"
     ));
+
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/codex/v0.20.0");
+    copy(&fixture, &home.path().join(".codex"));
+    let run = home.run(&["resume", "2c7edb82"]);
+    assert_eq!(run.code, 1);
+    assert!(run.err.ends_with("is of a format that Codex itself does not open any more\n"), "{}", run.err);
 
     let home = Home::new();
     let _live = home.live(WAITER, json!({"status": "idle"}));
