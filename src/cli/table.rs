@@ -107,15 +107,15 @@ pub fn fit(text: &str, room: usize, give: Give) -> String {
         left = if fits { left - char_width(*c) } else { 0 };
         fits
     };
-    if give == Give::Start {
-        let mut kept: Vec<char> = text.chars().rev().take_while(&mut fits).collect();
-        kept.push('…');
-        kept.into_iter().rev().collect()
-    } else {
-        let mut kept: String = text.chars().take_while(&mut fits).collect();
-        kept.push('…');
-        kept
+    if give != Give::Start {
+        let kept: String = text.chars().take_while(&mut fits).collect();
+        return kept + "…";
     }
+    let kept: Vec<char> = text.chars().rev().take_while(&mut fits).collect();
+    let kept: String = kept.into_iter().rev().collect();
+    // Half a directory's name says nothing.
+    let whole = kept.find(std::path::is_separator).map_or(kept.as_str(), |at| &kept[at..]);
+    format!("…{whole}")
 }
 
 #[cfg(test)]
