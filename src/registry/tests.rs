@@ -90,7 +90,7 @@ fn a_list_is_true_at_the_time_of_the_call_and_its_revision_moves_only_with_it() 
     assert_eq!(numbers(&machine.list(&Query::default())), [2, 1]);
     let before = machine.revision();
     assert_eq!(machine.revision(), before);
-    // The same size within the same tick of the clock: only reading it again shows the change.
+    // Of the same size, and moments later.
     machine.write(&id(1), 30, "/p");
     assert_eq!(numbers(&machine.list(&Query::default())), [1, 2]);
     assert_ne!(machine.revision(), before);
