@@ -211,7 +211,7 @@ pub fn parallel<T: Sync, R: Send>(
             if attendant.cancelled() {
                 return done;
             }
-            if index % ALONE == 0 {
+            if index.is_multiple_of(ALONE) {
                 attendant.progress(message, index as u64, Some(items.len() as u64));
             }
             done.push((index, work(&mut ends, item)));
