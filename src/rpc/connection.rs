@@ -114,6 +114,8 @@ impl Connection {
                 return Ok(end);
             }
             if drain.is_some() && self.inflight.is_empty() && results.is_empty() && self.outbox.is_empty() {
+                // An output that is a file is written by a thread, which may not be done.
+                self.flush_last().await;
                 return Ok(End::Input);
             }
             if watched != self.client.process_id() {
