@@ -132,8 +132,7 @@ async fn hung_up(descriptor: OwnedFd) -> io::Result<()> {
     let watched = unsafe { AsyncFd::register_with_interest(descriptor, Interest::READABLE)? };
     // Not registered for writing, it never shows as writable, only as closed for writing. Waiting for it to be readable
     // would not do: a client that has no more to say leaves a socket readable for ever, and may still read.
-    watched.ready(Interest::WRITABLE).await?;
-    Ok(())
+    watched.ready(Interest::WRITABLE).await.map(drop)
 }
 
 impl AsyncRead for Input {
