@@ -52,8 +52,8 @@ pub const GIT_HOPS: usize = 8;
 pub const INDEX_FILE: usize = 16 << 20;
 /// A compressed session up to this size is unpacked whole to find its end.
 pub const COMPRESSED_WHOLE: u64 = 4 << 20;
-/// Bytes of a database and its log that are copied, where it cannot be read in place.
-pub const DATABASE_COPY: u64 = 256 << 20;
+/// Bytes that a compressed session may unpack to; what comes after them is not seen.
+pub const UNPACKED_MAX: u64 = 1 << 30;
 /// How long a locked database is waited for.
 pub const DATABASE_BUSY: std::time::Duration = std::time::Duration::from_millis(250);
 /// Files below one root; a store with more is cut, and coverage says so.

@@ -1,5 +1,6 @@
-//! Where the stores are: the one table of the core that reads the environment.
+//! Where the stores are: the one place of the core that reads the environment.
 
+use super::{Store, stores};
 use crate::protocol::{Harness, RootOrigin};
 use std::path::{Path, PathBuf};
 
@@ -18,29 +19,47 @@ pub struct Root {
     pub usual: bool,
 }
 
-/// How one harness finds its home.
-struct Place {
-    harness: Harness,
-    /// The variable that replaces the default.
-    variable: &'static str,
-    /// The default, below the user's home.
-    default: &'static str,
-    /// Where below the home the walked root is; empty for the home itself.
-    below: &'static str,
-    /// Other directories by which a home is told from a root.
-    beside: &'static [&'static str],
+/// The variables of the environment, as far as a store asks for them.
+pub struct Environment<'a>(&'a dyn Fn(&str) -> Option<PathBuf>);
+
+impl Environment<'_> {
+    /// A variable that names a place. A blank or relative value names none.
+    pub fn path(&self, name: &str) -> Option<PathBuf> {
+        self.0(name).filter(|path| path.is_absolute())
+    }
+
+    /// The user's home. Without a usable one there are no defaults.
+    pub fn home(&self) -> Option<PathBuf> {
+        self.path("HOME").or_else(|| cfg!(windows).then(|| self.path("USERPROFILE")).flatten())
+    }
+
+    /// A harness's home: what its variable names, else a default below the user's home.
+    pub fn home_of(&self, variable: &str, default: &str) -> Option<Home> {
+        let default = self.home().map(|home| home.join(default));
+        match self.path(variable) {
+            Some(path) => Some(Home { usual: default.as_ref() == Some(&path), path, origin: RootOrigin::Environment }),
+            None => default.map(|path| Home { path, origin: RootOrigin::Default, usual: true }),
+        }
+    }
 }
 
-const PLACES: &[Place] = &[
-    Place {
-        harness: Harness::ClaudeCode,
-        variable: "CLAUDE_CONFIG_DIR",
-        default: ".claude",
-        below: "projects",
-        beside: &["sessions"],
-    },
-    Place { harness: Harness::Codex, variable: "CODEX_HOME", default: ".codex", below: "", beside: &[] },
-];
+/// A harness's home, and how it was found.
+pub struct Home {
+    /// The directory.
+    pub path: PathBuf,
+    /// How it came to be looked into.
+    pub origin: RootOrigin,
+    /// Whether the harness's own program looks there without being told.
+    pub usual: bool,
+}
+
+impl Home {
+    /// The root that is this home, or a directory below it.
+    pub fn root(&self, harness: Harness, below: &str) -> Root {
+        let path = if below.is_empty() { self.path.clone() } else { self.path.join(below) };
+        Root { harness, path, home: self.path.clone(), origin: self.origin, usual: self.usual }
+    }
+}
 
 /// The roots of every harness.
 #[derive(Clone, Debug, Default)]
@@ -49,27 +68,15 @@ pub struct Homes {
 }
 
 impl Homes {
-    /// The roots that the environment names: each harness's own variable, else its default below `HOME`. Without a
-    /// usable `HOME` there are no defaults.
+    /// The roots that the environment names.
     pub fn from_environment() -> Self {
-        let variable = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        Self::from_variables(&variable)
+        Self::of_environment(&Environment(&|name| std::env::var_os(name).map(PathBuf::from)))
     }
 
-    fn from_variables(variable: &dyn Fn(&str) -> Option<PathBuf>) -> Self {
-        let user = variable("HOME").or_else(|| cfg!(windows).then(|| variable("USERPROFILE")).flatten());
+    fn of_environment(environment: &Environment<'_>) -> Self {
         let mut homes = Self::default();
-        for place in PLACES {
-            let default = user.as_ref().map(|user| user.join(place.default));
-            let (home, origin) = match variable(place.variable) {
-                Some(home) => (Some(home), RootOrigin::Environment),
-                None => (default.clone(), RootOrigin::Default),
-            };
-            if let Some(home) = home {
-                let usual = default.as_ref() == Some(&home);
-                let path = if place.below.is_empty() { home.clone() } else { home.join(place.below) };
-                homes.add(Root { harness: place.harness, path, home, origin, usual });
-            }
+        for root in stores().iter().flat_map(|store| store.roots(environment)) {
+            homes.add(root);
         }
         homes
     }
@@ -77,18 +84,10 @@ impl Homes {
     /// Adds a root that the spawner or the client names: a harness's home, or the directory in it that holds sessions.
     /// One that is known already stays as it was.
     pub fn add_named(&mut self, harness: Harness, path: &Path, origin: RootOrigin) {
-        let Some(place) = PLACES.iter().find(|place| place.harness == harness) else { return };
-        let is_home = || place.beside.iter().chain([&place.below]).any(|name| path.join(name).is_dir());
-        let (path, home) = if place.below.is_empty() {
-            (path.to_owned(), path.to_owned())
-        } else if path.file_name().is_some_and(|name| name == place.below) {
-            (path.to_owned(), path.parent().unwrap_or(path).to_owned())
-        } else if is_home() {
-            (path.join(place.below), path.to_owned())
-        } else {
-            (path.to_owned(), path.to_owned())
-        };
-        self.add(Root { harness, path, home, origin, usual: false });
+        if let Some(store) = store_of(harness) {
+            let root = store.named_root(path);
+            self.add(Root { origin, usual: false, ..root });
+        }
     }
 
     fn add(&mut self, root: Root) {
@@ -108,6 +107,11 @@ impl Homes {
     }
 }
 
+/// The store of a harness.
+pub fn store_of(harness: Harness) -> Option<&'static dyn Store> {
+    stores().iter().copied().find(|store| store.harness() == harness)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,8 +119,10 @@ mod tests {
     fn homes(variables: &[(&str, &str)]) -> Vec<(String, RootOrigin, bool)> {
         let lookup =
             |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| PathBuf::from(value));
-        let homes = Homes::from_variables(&lookup);
-        homes.roots().iter().map(|root| (root.path.display().to_string(), root.origin, root.usual)).collect()
+        let homes = Homes::of_environment(&Environment(&lookup));
+        let ours = [Harness::ClaudeCode, Harness::Codex];
+        let roots = homes.roots().iter().filter(|root| ours.contains(&root.harness));
+        roots.map(|root| (root.path.display().to_string(), root.origin, root.usual)).collect()
     }
 
     #[test]
@@ -129,6 +135,7 @@ mod tests {
             ]
         );
         assert_eq!(homes(&[]), []);
+        assert_eq!(homes(&[("HOME", ""), ("CODEX_HOME", "relative")]), []);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::Skip;
 use crate::limits;
 use crate::platform::files::read_at;
 use std::fs::File;
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read};
 use std::ops::ControlFlow;
 
 /// The head and the tail of a file: complete lines only. Kept between files so that its buffers are.
@@ -22,7 +22,12 @@ pub struct Ends {
 impl Ends {
     /// Reads the first part of a file, and its last unless the first reaches it.
     pub fn load(&mut self, file: &File) -> Result<(), Skip> {
-        self.size = file.metadata()?.len();
+        self.load_until(file, u64::MAX)
+    }
+
+    /// The same of a file that is taken to end after `end` bytes at most.
+    pub fn load_until(&mut self, file: &File, end: u64) -> Result<(), Skip> {
+        self.size = file.metadata()?.len().min(end);
         if self.size == 0 {
             return Err(Skip::Empty);
         }
@@ -32,6 +37,45 @@ impl Ends {
         let both = limits::HEAD_FIRST + limits::TAIL_FIRST;
         self.read_head(file, if self.size <= both as u64 { both } else { limits::HEAD_FIRST })?;
         self.read_tail(file, limits::TAIL_FIRST)
+    }
+
+    /// The same of what can only be read from its start on: as much of the head as there may be, and the tail only if it
+    /// is worth to be read up to. There is nothing to grow after it.
+    pub fn load_stream(&mut self, mut stream: impl Read, to_end: bool) -> Result<(), Skip> {
+        self.head.clear();
+        self.tail.clear();
+        self.tail_start = 0;
+        let mut failed = stream.by_ref().take(limits::HEAD_MAX as u64).read_to_end(&mut self.head).err();
+        if self.head.is_empty() {
+            return Err(failed.map_or(Skip::Empty, Skip::from));
+        }
+        let mut ended = failed.is_none() && self.head.len() < limits::HEAD_MAX;
+        self.head_end = self.head.len();
+        if !ended {
+            self.head_end = memchr::memrchr(b'\n', &self.head).map_or(0, |end| end + 1);
+            // A line that the head cuts is whole in the tail.
+            self.tail.extend_from_slice(&self.head[self.head_end..]);
+        }
+        self.size = (self.head.len() + self.tail.len()) as u64;
+        while to_end && !ended && failed.is_none() {
+            match stream.by_ref().take(limits::TAIL_MAX as u64).read_to_end(&mut self.tail) {
+                Ok(count) => {
+                    self.size += count as u64;
+                    ended = count == 0;
+                }
+                Err(error) => failed = Some(error),
+            }
+            let surplus = self.tail.len().saturating_sub(limits::TAIL_MAX + 1);
+            if surplus > 0 {
+                self.tail.drain(..surplus);
+                self.tail_start = memchr::memchr(b'\n', &self.tail).map_or(self.tail.len(), |end| end + 1);
+            }
+        }
+        if !ended {
+            self.tail.clear();
+            self.size = u64::MAX;
+        }
+        Ok(())
     }
 
     /// Reads more of the head. False when there is no more within the bounds.
@@ -67,7 +111,8 @@ impl Ends {
 
     /// The lines of the tail, last to first; where the head is the whole file, its lines.
     pub fn tail_reversed(&self) -> impl Iterator<Item = &[u8]> {
-        let part = if self.tail.is_empty() { &self.head[..self.head_end] } else { &self.tail[self.tail_start..] };
+        let head = if self.whole() { &self.head[..self.head_end] } else { &[] };
+        let part = if self.tail.is_empty() { head } else { &self.tail[self.tail_start..] };
         lines(part).rev()
     }
 
@@ -106,7 +151,31 @@ impl Ends {
 
 /// The lines of a text, without blank ones and line ends.
 fn lines(text: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
-    text.split(|byte| *byte == b'\n').map(trim).filter(|line| !line.is_empty())
+    Lines(text).map(trim).filter(|line| !line.is_empty())
+}
+
+/// Text that is split at its line ends.
+struct Lines<'a>(&'a [u8]);
+
+impl<'a> Iterator for Lines<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let end = memchr::memchr(b'\n', self.0).map_or(self.0.len(), |end| end + 1);
+        let line;
+        (line, self.0) = self.0.split_at(end);
+        (!line.is_empty()).then_some(line)
+    }
+}
+
+impl DoubleEndedIterator for Lines<'_> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        let text = self.0.strip_suffix(b"\n").unwrap_or(self.0);
+        let start = memchr::memrchr(b'\n', text).map_or(0, |end| end + 1);
+        let line;
+        (self.0, line) = self.0.split_at(start);
+        (!line.is_empty()).then_some(line)
+    }
 }
 
 /// Takes white space, a byte order mark and the NULs of a hole off a line's ends.
@@ -189,7 +258,50 @@ mod tests {
         assert_eq!(ends.head().next(), Some(&b"line 000000"[..]));
     }
 
+    #[test]
+    fn a_file_can_be_taken_to_end_before_it_does() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(b"one\ntwo\nthree\n").unwrap();
+        let mut ends = Ends::default();
+        ends.load_until(&file, 8).unwrap();
+        assert_eq!(ends.head().collect::<Vec<_>>(), [&b"one"[..], b"two"]);
+        assert!(ends.whole());
+    }
+
+    #[test]
+    fn a_stream_has_the_ends_of_the_file_that_it_would_make() {
+        const BOUNDS: usize = limits::HEAD_MAX + limits::TAIL_MAX;
+        for size in [5, limits::HEAD_MAX, limits::HEAD_MAX + 3, BOUNDS - 7, BOUNDS, BOUNDS + 1, 3 * BOUNDS] {
+            let mut content: Vec<u8> = (0..size / 16).flat_map(|i| format!("line {i:010}\n").into_bytes()).collect();
+            content.resize(size, b'z');
+            let all: Vec<_> = lines(&content).collect();
+            let mut ends = Ends::default();
+            ends.load_stream(&content[..], true).unwrap();
+            let mut seen: Vec<_> = ends.head().chain(ends.tail_reversed()).collect();
+            seen.sort();
+            seen.dedup();
+            assert_eq!(ends.whole(), size <= limits::HEAD_MAX, "{size}");
+            assert!(size > BOUNDS || seen.len() == all.len(), "{size}");
+            assert!(seen.iter().all(|line| all.binary_search(line).is_ok()));
+            assert_eq!((ends.head().next(), ends.tail_reversed().next()), (Some(all[0]), all.last().copied()));
+
+            ends.load_stream(&content[..], false).unwrap();
+            assert_eq!(ends.head().next(), Some(all[0]));
+            let last = ends.tail_reversed().next();
+            assert_eq!(last, (size < limits::HEAD_MAX).then(|| all[all.len() - 1]), "what was not read is not told");
+        }
+    }
+
     proptest! {
+        #[test]
+        fn lines_are_the_same_from_both_sides(text in "[a\n ]{0,40}") {
+            let expected: Vec<_> = text.split('\n').map(|line| trim(line.as_bytes())).filter(|l| !l.is_empty()).collect();
+            prop_assert_eq!(lines(text.as_bytes()).collect::<Vec<_>>(), expected.clone());
+            let mut reversed: Vec<_> = lines(text.as_bytes()).rev().collect();
+            reversed.reverse();
+            prop_assert_eq!(reversed, expected);
+        }
+
         #[test]
         fn streaming_gives_the_same_lines_however_the_reader_is_cut(
             lines in prop::collection::vec("[a-z]{1,40}", 0..50), buffer in 1_usize..64

@@ -4,29 +4,43 @@
 //! only when its stamp moved. A new harness is one file here and one line in [`stores`].
 
 mod claude_code;
-// mod codex;
+mod codex;
 mod homes;
 pub mod jsonl;
 mod text;
 mod walk;
 
-pub use homes::{Homes, Root};
+pub use homes::{Environment, Home, Homes, Root, store_of};
 pub use walk::{Finder, Found};
 
-use crate::platform::files::Stamp;
+use crate::platform::{files::Stamp, sqlite};
 use crate::protocol::{Harness, LastMessage, Parent, Resume};
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// Every store, in the order in which harnesses are listed.
 pub fn stores() -> &'static [&'static dyn Store] {
-    &[&claude_code::ClaudeCode]
+    &[&claude_code::ClaudeCode, &codex::Codex]
+}
+
+/// What a reading may do while it works, and whether it should go on.
+pub trait Attendant: Sync {
+    /// Whether nobody wants the answer any more.
+    fn cancelled(&self) -> bool;
+    /// How far the work is.
+    fn progress(&self, message: &str, done: u64, total: Option<u64>);
 }
 
 /// The durable sessions of one harness.
 pub trait Store: Sync {
     /// Whose sessions these are.
     fn harness(&self) -> Harness;
+
+    /// Where the harness keeps sessions, as far as the environment tells.
+    fn roots(&self, environment: &Environment<'_>) -> Vec<Root>;
+
+    /// The root that a person means by a path: a home, or the directory in it that holds sessions.
+    fn named_root(&self, path: &Path) -> Root;
 
     /// Names the sources below a root, without reading any.
     fn walk(&self, root: &Root, finder: &mut Finder);
@@ -162,6 +176,9 @@ pub enum Skip {
     /// It has records, but nobody has written a message.
     #[error("no message in it yet")]
     NoMessages,
+    /// The form of it that its program would read lies beside it.
+    #[error("its uncompressed twin is read instead")]
+    Twin,
     /// Its name is no session's.
     #[error("not the name of a session file")]
     Name,
@@ -189,6 +206,7 @@ impl Skip {
             Self::Vanished => "vanished",
             Self::Empty => "empty",
             Self::NoMessages => "no_messages",
+            Self::Twin => "twin",
             Self::Name => "not_a_session",
             Self::NotUtf8 => "not_utf8",
             Self::NotRegular => "not_regular",
@@ -209,6 +227,16 @@ impl From<io::Error> for Skip {
         match error.kind() {
             io::ErrorKind::NotFound => Self::Vanished,
             _ => Self::Io(error),
+        }
+    }
+}
+
+impl From<sqlite::Error> for Skip {
+    fn from(error: sqlite::Error) -> Self {
+        match error {
+            sqlite::Error::Io(error) => error.into(),
+            sqlite::Error::Empty => Self::Empty,
+            error => Self::Malformed(error.to_string()),
         }
     }
 }

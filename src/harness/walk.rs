@@ -7,6 +7,10 @@ use std::ffi::OsStr;
 use std::fs::{self, DirEntry, FileType};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Fewer directories than this are not worth a second thread.
+const DIRECTORIES_ALONE: usize = 8;
 
 /// What a walk of one root found.
 #[derive(Debug, Default)]
@@ -19,6 +23,8 @@ pub struct Finder {
     pub exists: bool,
     /// Whether the walk ended early because there was too much.
     pub truncated: bool,
+    /// Directories that are still to be walked.
+    pub deeper: Vec<PathBuf>,
 }
 
 /// A directory entry with a name that can be told.
@@ -69,6 +75,39 @@ impl Finder {
         found
     }
 
+    /// Walks directories, on several threads where that pays.
+    pub fn each(&mut self, directories: &[PathBuf], walk: impl Fn(&mut Self, &Path) + Sync) {
+        let next = AtomicUsize::new(0);
+        let run = |finder: &mut Self| {
+            while let Some(directory) = directories.get(next.fetch_add(1, Ordering::Relaxed)) {
+                walk(finder, directory);
+            }
+        };
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let helpers = cores.min(limits::READERS).min(directories.len() / DIRECTORIES_ALONE + 1) - 1;
+        std::thread::scope(|scope| {
+            let helper = || {
+                let mut finder = Self::default();
+                run(&mut finder);
+                finder
+            };
+            let helpers: Vec<_> = (0..helpers).map(|_| scope.spawn(helper)).collect();
+            run(self);
+            for helper in helpers {
+                self.merge(helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            }
+        });
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.exists |= other.exists;
+        self.truncated |= other.truncated || self.sources.len() + other.sources.len() > limits::FILES_PER_ROOT;
+        self.sources.extend(other.sources);
+        self.sources.truncate(limits::FILES_PER_ROOT);
+        self.skipped.extend(other.skipped);
+        self.deeper.extend(other.deeper);
+    }
+
     /// Takes a directory entry as a source if it is a regular file, also through a link.
     pub fn source(&mut self, found: Found, beside: Option<Stamp>) {
         let metadata = if found.kind.is_symlink() { fs::metadata(&found.path) } else { found.entry.metadata() };
@@ -109,4 +148,13 @@ pub fn stamp(path: &Path) -> Option<Stamp> {
 /// A file name without its ending.
 pub fn stem(path: &Path) -> &str {
     path.file_stem().and_then(OsStr::to_str).unwrap_or_default()
+}
+
+/// Whether a name has the form of a UUID.
+pub fn is_uuid(name: &str) -> bool {
+    name.len() == 36
+        && name.bytes().enumerate().all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
 }

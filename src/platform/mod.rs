@@ -5,4 +5,5 @@ pub mod git;
 pub mod process;
 pub mod signals;
 pub mod socket;
+pub mod sqlite;
 pub mod stdio;

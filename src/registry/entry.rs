@@ -71,7 +71,7 @@ impl<'a> Item<'a> {
 
     /// What costs more to know. What cannot be read any more is left out.
     pub fn details(&self, roots: &[Root], wanted: Wanted) -> Option<Details> {
-        let store = harness::stores().iter().find(|store| store.harness() == self.harness())?;
+        let store = harness::store_of(self.harness())?;
         store.details(roots, self.session()?, wanted).ok()
     }
 
@@ -136,7 +136,7 @@ fn activity(live: &Live) -> Activity {
 }
 
 fn resume(row: &Row) -> Option<crate::protocol::Resume> {
-    let store = harness::stores().iter().find(|store| store.harness() == row.harness)?;
+    let store = harness::store_of(row.harness)?;
     row.session.resumable.then(|| store.resume(&row.root, &row.session)).flatten()
 }
 

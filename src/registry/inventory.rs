@@ -234,6 +234,5 @@ fn report(scan: &RootScan) -> RootReport {
         sessions: scan.sessions().count(),
         skipped,
         truncated,
-        elapsed: scan.elapsed,
     }
 }

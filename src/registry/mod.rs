@@ -6,7 +6,10 @@ mod inventory;
 mod page;
 mod query;
 mod scan;
+#[cfg(test)]
+mod tests;
 
+pub use crate::harness::Attendant;
 pub use page::CursorError;
 pub use query::Request;
 
@@ -19,14 +22,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-
-/// What a reading of the inventory may do while it works, and whether it should go on.
-pub trait Attendant: Sync {
-    /// Whether nobody wants the answer any more.
-    fn cancelled(&self) -> bool;
-    /// How far the work is.
-    fn progress(&self, message: &str, done: u64, total: Option<u64>);
-}
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
@@ -63,6 +58,7 @@ pub struct Snapshot {
     live: Arc<Vec<Live>>,
     problems: Vec<Problem>,
     registries: Vec<RootReport>,
+    elapsed: BTreeMap<Harness, Duration>,
     revision: String,
 }
 
@@ -85,8 +81,6 @@ pub struct RootReport {
     pub skipped: Vec<Skipped>,
     /// Whether something was left out for being too much.
     pub truncated: bool,
-    /// How long looking took.
-    pub elapsed: Duration,
 }
 
 impl Registry {
@@ -154,17 +148,18 @@ impl Registry {
 
 impl State {
     fn read(&mut self, instance: &str, attendant: &dyn Attendant) -> Result<Snapshot, Error> {
-        let mut changed = false;
-        for scan in &mut self.scans {
-            changed |= scan.refresh(attendant)?;
-        }
-        if changed {
+        scan::refresh_all(&mut self.scans, attendant)?;
+        if self.scans.iter().any(|scan| scan.changed) {
+            self.scans.iter_mut().for_each(|scan| scan.changed = false);
             self.stored = Arc::new(Stored::join(&self.scans));
             self.revision += 1;
         }
         let begin = Instant::now();
         let listing = peer::list(&claude_homes(&self.homes));
-        let elapsed = begin.elapsed();
+        let mut elapsed = BTreeMap::from([(Harness::ClaudeCode, begin.elapsed())]);
+        for scan in &self.scans {
+            *elapsed.entry(scan.root.harness).or_default() += scan.elapsed;
+        }
         let live = inventory::live(&listing);
         if *self.live != live {
             self.revision += 1;
@@ -177,13 +172,14 @@ impl State {
             stored: self.stored.clone(),
             live: self.live.clone(),
             problems,
-            registries: listing.registries.iter().map(|registry| self.registry_report(registry, elapsed)).collect(),
+            registries: listing.registries.iter().map(|registry| self.registry_report(registry)).collect(),
+            elapsed,
             revision: format!("{instance}.{}", self.revision),
         })
     }
 
     /// A process registry is a place where sessions were looked for, too.
-    fn registry_report(&self, registry: &peer::Registry, elapsed: Duration) -> RootReport {
+    fn registry_report(&self, registry: &peer::Registry) -> RootReport {
         let of_registry = |root: &&Root| registry.path.parent() == Some(&root.home);
         let root = self.homes.of(Harness::ClaudeCode).find(of_registry);
         RootReport {
@@ -195,7 +191,6 @@ impl State {
             sessions: registry.sessions,
             skipped: registry.hidden.iter().take(limits::SKIPPED_LISTED).cloned().collect(),
             truncated: registry.truncated || registry.hidden.len() > limits::SKIPPED_LISTED,
-            elapsed,
         }
     }
 }
@@ -204,6 +199,11 @@ impl Snapshot {
     /// Every place that was looked into.
     pub fn reports(&self) -> impl Iterator<Item = &RootReport> {
         self.stored.reports.iter().chain(&self.registries)
+    }
+
+    /// How long looking for the sessions of a harness took.
+    pub fn elapsed(&self, harness: Harness) -> Duration {
+        self.elapsed.get(&harness).copied().unwrap_or_default()
     }
 }
 

@@ -6,6 +6,7 @@ use crate::harness::{self, Finder, Name, Root, Session, Skip, Source, Store};
 use crate::limits;
 use crate::platform::files::Stamp;
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,10 +16,14 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 pub struct RootScan {
     pub root: Root,
     store: Option<&'static dyn Store>,
-    files: HashMap<PathBuf, File>,
+    /// By path, as plain bytes: comparing paths by component would cost more than the rest of a walk.
+    files: HashMap<OsString, File>,
     generation: u32,
     pub finder: Finder,
     pub elapsed: Duration,
+    /// Whether anything is not as it was when this was last put down. Kept here, as a reading may be cancelled before
+    /// what it found out is used.
+    pub changed: bool,
 }
 
 /// What is known of one file.
@@ -46,8 +51,16 @@ const ALONE: usize = 16;
 
 impl RootScan {
     pub fn new(root: Root) -> Self {
-        let store = harness::stores().iter().copied().find(|store| store.harness() == root.harness);
-        Self { root, store, files: HashMap::new(), generation: 0, finder: Finder::default(), elapsed: Duration::ZERO }
+        let store = harness::store_of(root.harness);
+        Self {
+            root,
+            store,
+            files: HashMap::new(),
+            generation: 0,
+            finder: Finder::default(),
+            elapsed: Duration::ZERO,
+            changed: true,
+        }
     }
 
     /// The sessions, in no order.
@@ -61,7 +74,7 @@ impl RootScan {
 
     /// The names that files give to sessions of others, file by file in the order of their paths.
     pub fn names(&self) -> impl Iterator<Item = &Name> {
-        let mut naming: Vec<(&PathBuf, &[Name])> = self
+        let mut naming: Vec<(&OsString, &[Name])> = self
             .files
             .iter()
             .filter_map(|(path, file)| match &file.known {
@@ -76,7 +89,7 @@ impl RootScan {
     /// What was passed over, and why.
     pub fn skipped(&self) -> impl Iterator<Item = (&Path, &Skip)> {
         let read = self.files.iter().filter_map(|(path, file)| match &file.known {
-            Known::Skipped(skip) => Some((path.as_path(), skip)),
+            Known::Skipped(skip) => Some((Path::new(path), skip)),
             _ => None,
         });
         self.finder.skipped.iter().map(|(path, skip)| (path.as_path(), skip)).chain(read)
@@ -87,16 +100,16 @@ impl RootScan {
         self.files.len()
     }
 
-    /// Walks, and reads what is new. Answers whether anything is not as it was.
-    pub fn refresh(&mut self, attendant: &dyn Attendant) -> Result<bool, Error> {
-        let Some(store) = self.store else { return Ok(false) };
+    /// Walks, and reads what is new.
+    fn refresh(&mut self, attendant: &dyn Attendant) -> Result<(), Error> {
+        let Some(store) = self.store else { return Ok(()) };
         let begin = Instant::now();
         let mut finder = Finder::default();
         store.walk(&self.root, &mut finder);
         self.generation = self.generation.wrapping_add(1);
         let mut stale = Vec::new();
         for source in std::mem::take(&mut finder.sources) {
-            match self.files.get_mut(&source.path) {
+            match self.files.get_mut(source.path.as_os_str()) {
                 Some(file) if !file.racy && file.stamp == source.stamp && file.beside == source.beside => {
                     file.generation = self.generation;
                 }
@@ -104,16 +117,16 @@ impl RootScan {
             }
         }
         let readings = read_all(store, &stale, attendant)?;
-        let mut changed = told(&finder.skipped) != told(&self.finder.skipped) || finder.exists != self.finder.exists;
+        self.changed |= told(&finder.skipped) != told(&self.finder.skipped) || finder.exists != self.finder.exists;
         for (source, outcome) in stale.into_iter().zip(readings) {
-            changed |= self.keep(source, outcome);
+            self.changed |= self.keep(source, outcome);
         }
         let before = self.files.len();
         self.files.retain(|_, file| file.generation == self.generation);
-        changed |= self.files.len() != before;
+        self.changed |= self.files.len() != before;
         self.finder = finder;
         self.elapsed = begin.elapsed();
-        Ok(changed)
+        Ok(())
     }
 
     /// Keeps what was read of a file; whether it is not what was known.
@@ -127,11 +140,26 @@ impl RootScan {
             }
             Ok(reading) => Known::Many(reading.sessions.into_iter().map(Arc::new).collect(), reading.names.into()),
         };
-        let changed = self.files.get(&source.path).is_none_or(|before| !before.known.same(&known));
+        let changed = self.files.get(source.path.as_os_str()).is_none_or(|before| !before.known.same(&known));
         let (generation, racy) = (self.generation, outcome.racy);
-        self.files.insert(source.path, File { stamp: source.stamp, beside: source.beside, generation, racy, known });
+        self.files.insert(
+            source.path.into_os_string(),
+            File { stamp: source.stamp, beside: source.beside, generation, racy, known },
+        );
         changed
     }
+}
+
+/// Refreshes every root, each on a thread of its own.
+pub fn refresh_all(scans: &mut [RootScan], attendant: &dyn Attendant) -> Result<(), Error> {
+    let Some((first, others)) = scans.split_first_mut() else { return Ok(()) };
+    std::thread::scope(|scope| {
+        let others: Vec<_> = others.iter_mut().map(|scan| scope.spawn(|| scan.refresh(attendant))).collect();
+        let first = first.refresh(attendant);
+        others.into_iter().fold(first, |result, other| {
+            result.and(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        })
+    })
 }
 
 impl Known {

@@ -79,7 +79,7 @@ pub(super) fn coverage(
             HarnessCoverage {
                 id: harness,
                 roots: reports().map(|report| root_coverage(report, scoped)).collect(),
-                elapsed_ms: reports().map(|report| report.elapsed.as_millis() as u64).sum(),
+                elapsed_ms: snapshot.elapsed(harness).as_millis() as u64,
             }
         })
         .collect();

@@ -1,0 +1,95 @@
+//! What sessions are called: the user's names, in an index and in a database, and the titles that the program made.
+
+use crate::harness::{Name, Skip, jsonl, text};
+use crate::limits;
+use crate::platform::{files::open_regular, sqlite};
+use rusqlite::{Connection, Row};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+use std::io::{BufReader, Seek, SeekFrom};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+/// A prompt that stands in where the session has none of its own.
+const PREVIEW: u8 = 0;
+/// A title that the program made, which says more than the first prompt.
+const MADE: u8 = 1;
+/// A name that the user gave, as the index has it.
+const GIVEN_IN_INDEX: u8 = 2;
+/// The same in the database, which the program asks first: old versions wrote only the index.
+const GIVEN: u8 = 3;
+
+/// The names of the index, to which each renaming adds a line.
+pub fn index(path: &Path) -> Result<Vec<Name>, Skip> {
+    #[derive(Deserialize)]
+    struct Line<'a> {
+        #[serde(borrow, default)]
+        id: Option<&'a RawValue>,
+        #[serde(borrow, default)]
+        thread_name: Option<&'a RawValue>,
+    }
+    let mut file = open_regular(path)?;
+    let from = file.metadata()?.len().saturating_sub(limits::INDEX_FILE as u64);
+    file.seek(SeekFrom::Start(from))?;
+    let mut newest = BTreeMap::new();
+    jsonl::stream(BufReader::new(file), |line| {
+        let line = serde_json::from_slice(line).ok();
+        if let Some(id) = line.as_ref().and_then(|line: &Line<'_>| text::member(line.id)) {
+            newest.insert(id.into_owned(), line.and_then(|line| text::title(&text::member(line.thread_name)?)));
+        }
+        ControlFlow::Continue(())
+    })?;
+    let named = newest.into_iter().filter_map(|(id, title)| Some((id, title?)));
+    Ok(named.map(|(id, title)| Name { session: id.into(), title, rank: GIVEN_IN_INDEX }).collect())
+}
+
+/// The names of the database. Its columns grow from version to version.
+pub fn database(path: &Path) -> Result<Vec<Name>, Skip> {
+    let names = sqlite::read(path, |connection| {
+        let Some(query) = query(connection)? else { return Ok(None) };
+        let mut statement = connection.prepare(&query)?;
+        let mut rows = statement.query([])?;
+        let mut names = Vec::new();
+        while let Some(row) = rows.next()? {
+            names.extend(name(row));
+        }
+        Ok(Some(names))
+    })?;
+    names.ok_or_else(|| Skip::Malformed("no table of threads with names in it".to_owned()))
+}
+
+/// `None` where nothing in the database is known.
+fn query(connection: &Connection) -> rusqlite::Result<Option<String>> {
+    let columns: Vec<String> = connection
+        .prepare("pragma table_info(threads)")?
+        .query_map([], |row| row.get("name"))?
+        .collect::<Result<_, _>>()?;
+    let has = |name: &str| columns.iter().any(|column| column == name);
+    if !has("id") || !["name", "title", "preview"].into_iter().any(has) {
+        return Ok(None);
+    }
+    // A title is cut much shorter, but white space is folded first.
+    let start = |name: &str| if has(name) { format!("substr({name}, 1, 2000)") } else { "null".to_owned() };
+    let [name, title, prompt, preview] = ["name", "title", "first_user_message", "preview"].map(start);
+    Ok(Some(format!("select id, {name}, {title}, {prompt}, {preview} from threads")))
+}
+
+/// The best that a row has to say beyond what the session's own file says; mostly nothing.
+fn name(row: &Row<'_>) -> Option<Name> {
+    let column = |at| row.get_ref(at).ok()?.as_str().ok();
+    let line = |at| column(at).and_then(text::title);
+    let (title, rank) = match (line(1), line(2), line(3)) {
+        (Some(given), _, _) => (given, GIVEN),
+        (None, Some(title), Some(prompt)) if !repeats(&title, &prompt) => (title, MADE),
+        (None, title, None) => (title.or_else(|| line(4))?, PREVIEW),
+        _ => return None,
+    };
+    Some(Name { session: column(0)?.into(), title, rank })
+}
+
+/// Whether a title is but the prompt, perhaps cut.
+fn repeats(title: &str, prompt: &str) -> bool {
+    let cut = title.strip_suffix('…').or_else(|| title.strip_suffix("..."));
+    title == prompt || cut.is_some_and(|start| prompt.starts_with(start.trim_end()))
+}

@@ -1,0 +1,345 @@
+//! The lines of a rollout, in every generation of the format.
+//!
+//! The oldest files hold bare response items; all later ones wrap each record in `{timestamp, type, payload}`. A message
+//! is told in up to two of three families: as the item that went to the model, and for people as an event, which
+//! newer versions write as a completed item.
+
+use crate::harness::text;
+use crate::protocol::{Parent, Relation, Role};
+use memchr::memmem::Finder;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// What the lines that matter contain, to leave the others unparsed.
+pub struct Needles {
+    /// A message, of any family.
+    pub message: Finder<'static>,
+    /// What a turn runs with.
+    pub turn: Finder<'static>,
+    /// A turn that began.
+    pub started: Finder<'static>,
+}
+
+/// See [`Needles`].
+pub static NEEDLES: LazyLock<Needles> = LazyLock::new(|| Needles {
+    message: Finder::new("essage\""),
+    turn: Finder::new("\"turn_context\""),
+    started: Finder::new("_started\""),
+});
+
+/// One line.
+#[derive(Deserialize)]
+pub struct Record<'a> {
+    #[serde(borrow, default)]
+    timestamp: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "type")]
+    kind: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    payload: Option<Payload<'a>>,
+    #[serde(skip)]
+    bare: bool,
+}
+
+/// What a record is about: the members of all kinds together.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Payload<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Option<&'a RawValue>,
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    timestamp: Option<&'a RawValue>,
+    #[serde(borrow)]
+    cwd: Option<&'a RawValue>,
+    #[serde(borrow)]
+    model: Option<&'a RawValue>,
+    #[serde(borrow)]
+    source: Option<&'a RawValue>,
+    #[serde(borrow)]
+    thread_source: Option<&'a RawValue>,
+    #[serde(borrow)]
+    forked_from_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    parent_thread_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    history_base: Option<&'a RawValue>,
+    #[serde(borrow)]
+    role: Option<&'a RawValue>,
+    #[serde(borrow)]
+    message: Option<&'a RawValue>,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    item: Option<&'a RawValue>,
+    #[serde(borrow)]
+    internal_chat_message_metadata_passthrough: Option<&'a RawValue>,
+}
+
+/// What a session says of itself at its start.
+pub struct Meta {
+    /// Its id.
+    pub id: Option<Box<str>>,
+    /// When it began.
+    pub created_at_ms: Option<i64>,
+    /// Where it works.
+    pub workspace: Option<Box<str>>,
+    /// Where it came from.
+    pub parent: Option<Parent>,
+    /// The part of another rollout that comes before it.
+    pub base: Option<Base>,
+    /// Whether it is of the oldest generation, which the program opens no more.
+    pub bare: bool,
+}
+
+/// The part of a rollout that a fork goes on from.
+pub struct Base {
+    /// Whose rollout.
+    pub thread: Box<str>,
+    /// Where the part ends, in bytes of the rollout as text.
+    pub end: u64,
+}
+
+/// What a turn runs with.
+pub struct Turn {
+    /// The model that answers.
+    pub model: Option<Box<str>>,
+    /// Where it works.
+    pub workspace: Option<Box<str>>,
+}
+
+/// In which form a message is told, in the order in which a file's messages are to be counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// A completed item.
+    Item,
+    /// An event.
+    Event,
+    /// What went to the model and came back.
+    Response,
+}
+
+/// A record that may be a message of a person or a model.
+pub struct Message<'a> {
+    /// The form in which it is told.
+    pub family: Family,
+    /// Who wrote it.
+    pub role: Role,
+    time: Option<&'a RawValue>,
+    body: &'a RawValue,
+    kinds: Option<&'a RawValue>,
+}
+
+impl<'a> Record<'a> {
+    /// The record of a line; `None` where there is none, as in a line that is torn.
+    pub fn parse(line: &'a [u8]) -> Option<Self> {
+        let mut record: Self = serde_json::from_slice(line).ok()?;
+        if record.payload.is_none() {
+            record.payload = serde_json::from_slice(line).ok();
+            record.bare = true;
+        }
+        Some(record)
+    }
+
+    /// When it was written.
+    pub fn time(&self) -> Option<i64> {
+        time(self.timestamp)
+    }
+
+    /// What the session says of itself, if this is where it does.
+    pub fn meta(&self) -> Option<Meta> {
+        let payload = self.payload.as_ref()?;
+        let oldest = self.bare && self.kind.is_none() && payload.id.is_some() && payload.timestamp.is_some();
+        (oldest || word(self.kind) == "session_meta").then(|| Meta {
+            id: text::member(payload.id).filter(|id| is_id(id)).map(Box::from),
+            created_at_ms: time(payload.timestamp),
+            workspace: text::member(payload.cwd).and_then(|cwd| text::workspace(&cwd)),
+            parent: payload.parent(),
+            base: payload.base(),
+            bare: self.bare,
+        })
+    }
+
+    /// What a turn runs with, if this tells it.
+    pub fn turn(&self) -> Option<Turn> {
+        let payload = self.payload.as_ref().filter(|_| word(self.kind) == "turn_context")?;
+        Some(Turn {
+            model: text::member(payload.model).and_then(|model| text::title(&model)),
+            workspace: text::member(payload.cwd).and_then(|cwd| text::workspace(&cwd)),
+        })
+    }
+
+    /// The message that this is.
+    pub fn message(&self) -> Option<Message<'a>> {
+        let payload = self.payload.as_ref()?;
+        let (family, role, body) = match (word(self.kind), word(payload.kind)) {
+            ("event_msg", "item_completed") => {
+                let item: Payload<'a> = inner(payload.item)?;
+                let role = match word(item.kind) {
+                    "UserMessage" => Role::User,
+                    "AgentMessage" => Role::Assistant,
+                    _ => return None,
+                };
+                (Family::Item, role, item.content)
+            }
+            ("event_msg", "user_message") => (Family::Event, Role::User, payload.message),
+            ("event_msg", "agent_message") => (Family::Event, Role::Assistant, payload.message),
+            ("response_item" | "message", "message") => {
+                let role = match word(payload.role) {
+                    "user" => Role::User,
+                    "assistant" => Role::Assistant,
+                    _ => return None,
+                };
+                (Family::Response, role, payload.content)
+            }
+            _ => return None,
+        };
+        #[derive(Deserialize)]
+        struct Passthrough<'a> {
+            #[serde(borrow, default)]
+            content_item_kinds: Option<&'a RawValue>,
+        }
+        let kinds = inner(payload.internal_chat_message_metadata_passthrough)
+            .and_then(|metadata: Passthrough<'a>| metadata.content_item_kinds);
+        Some(Message { family, role, time: self.timestamp, body: body?, kinds })
+    }
+}
+
+impl Payload<'_> {
+    /// A subagent may be a fork too: what it is for counts.
+    fn parent(&self) -> Option<Parent> {
+        #[derive(Deserialize)]
+        struct Source<'a> {
+            #[serde(borrow, default)]
+            subagent: Option<&'a RawValue>,
+        }
+        #[derive(Deserialize)]
+        struct Subagent<'a> {
+            #[serde(borrow, default)]
+            thread_spawn: Option<&'a RawValue>,
+        }
+        let id = |raw| text::member(raw).filter(|id| is_id(id)).map(Cow::into_owned);
+        let subagent = inner(self.source).and_then(|source: Source<'_>| source.subagent);
+        let spawn = inner(subagent).and_then(|subagent: Subagent<'_>| subagent.thread_spawn);
+        let spawn: Option<Payload<'_>> = inner(spawn);
+        let starter = id(self.parent_thread_id).or_else(|| id(spawn?.parent_thread_id));
+        if starter.is_some() || subagent.is_some() || word(self.thread_source) == "subagent" {
+            return Some(Parent { session_id: starter, relation: Relation::Subagent });
+        }
+        Some(Parent { session_id: Some(id(self.forked_from_id)?), relation: Relation::Fork })
+    }
+
+    fn base(&self) -> Option<Base> {
+        #[derive(Deserialize)]
+        struct HistoryBase<'a> {
+            #[serde(borrow)]
+            thread_id: Cow<'a, str>,
+            end_byte_offset: u64,
+        }
+        let base: HistoryBase<'_> = inner(self.history_base)?;
+        is_id(&base.thread_id).then(|| Base { thread: base.thread_id.into(), end: base.end_byte_offset })
+    }
+}
+
+impl Message<'_> {
+    /// When it was written; the oldest generation does not tell.
+    pub fn time(&self) -> Option<i64> {
+        time(self.time)
+    }
+
+    /// Whether a person or a model wrote it.
+    pub fn is_genuine(&self) -> bool {
+        self.role == Role::Assistant || self.text().is_some()
+    }
+
+    /// What a person asked for, without what an editor put before it.
+    pub fn prompt(&self) -> Option<String> {
+        const REQUEST: &str = "## My request for Codex:";
+        let text = self.text().filter(|_| self.role == Role::User)?;
+        Some(match text.split_once(REQUEST) {
+            Some((_, request)) => request.trim().to_owned(),
+            None => text,
+        })
+    }
+
+    /// Its text, empty where it has only images; `None` where the harness wrote it in a person's name.
+    pub fn text(&self) -> Option<String> {
+        #[derive(Deserialize)]
+        struct Part<'a> {
+            #[serde(borrow, default)]
+            text: Option<&'a RawValue>,
+        }
+        let by_model = self.role == Role::Assistant;
+        if let Some(text) = text::string(self.body) {
+            return (by_model || !is_injected(&text)).then(|| text.into_owned());
+        }
+        let parts: Vec<Part<'_>> = serde_json::from_str(self.body.get()).ok()?;
+        let kinds: Vec<Cow<'_, str>> = inner(self.kinds).unwrap_or_default();
+        let mut genuine = by_model;
+        let mut whole = String::new();
+        for (at, part) in parts.iter().enumerate() {
+            let Some(text) = text::member(part.text) else {
+                genuine = true;
+                continue;
+            };
+            let told = kinds.get(at).filter(|kind| **kind != "unknown").map(|kind| kind.starts_with("user."));
+            if by_model || told.unwrap_or_else(|| !is_injected(&text)) {
+                genuine = true;
+                if !whole.is_empty() {
+                    whole.push('\n');
+                }
+                whole.push_str(&text);
+            }
+        }
+        genuine.then_some(whole)
+    }
+}
+
+/// How texts begin that the harness writes in a person's name, and the frames that it puts around images.
+const INJECTED: &[&str] = &[
+    "<environment_context>",
+    "# AGENTS.md instructions",
+    "<user_instructions>",
+    "<skills_instructions>",
+    "<permissions instructions>",
+    "<turn_aborted>",
+    "<subagent_notification>",
+    "<user_shell_command>",
+    "<skill>",
+    "<recommended_plugins>",
+    "<goal_context>",
+    "<hook_prompt",
+    "<internal_model_context>",
+    "<additional_context>",
+    "<image>",
+    "<image name=",
+    "</image>",
+];
+
+fn is_injected(text: &str) -> bool {
+    let text = text.trim_start();
+    INJECTED.iter().any(|start| text.starts_with(start))
+}
+
+/// Whether a text can be a session's id. It becomes an argument of a command and a part of file names.
+pub fn is_id(text: &str) -> bool {
+    text.len() <= 128
+        && text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
+}
+
+/// The content of a string of which only known words matter.
+fn word(raw: Option<&RawValue>) -> &str {
+    raw.map_or("", |raw| raw.get().trim_matches('"'))
+}
+
+fn time(raw: Option<&RawValue>) -> Option<i64> {
+    text::member(raw).and_then(|time| text::time(&time))
+}
+
+/// A value within a record; one of another shape is none.
+fn inner<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
+    serde_json::from_str(raw?.get()).ok()
+}

@@ -1,0 +1,205 @@
+use super::*;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::process::{Child, Command, Stdio};
+use tempfile::TempDir;
+
+/// A directory as it can be seen from outside: names, content, and the times of change.
+fn seen(directory: &Path) -> BTreeMap<PathBuf, (Vec<u8>, [i64; 4], u64)> {
+    let look = |path: &Path| {
+        let metadata = fs::metadata(path).unwrap();
+        let content = if metadata.is_file() { fs::read(path).unwrap() } else { Vec::new() };
+        let times = [metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec()];
+        (content, times, metadata.ino())
+    };
+    let mut all = BTreeMap::from([(directory.to_owned(), look(directory))]);
+    all.extend(fs::read_dir(directory).unwrap().map(|entry| {
+        let path = entry.unwrap().path();
+        let seen = look(&path);
+        (path, seen)
+    }));
+    all
+}
+
+/// Reads the one table that these tests write, and proves that nothing was touched.
+fn names(path: &Path) -> Result<Vec<String>, Error> {
+    let before = seen(path.parent().unwrap());
+    let result = read(path, |connection| {
+        connection.prepare("select name from t order by name")?.query_map([], |row| row.get(0))?.collect()
+    });
+    assert_eq!(seen(path.parent().unwrap()), before, "something was touched");
+    result
+}
+
+fn create(path: &Path, journal: &str) -> Connection {
+    let connection = Connection::open(path).unwrap();
+    connection.pragma_update(None, "journal_mode", journal).unwrap();
+    connection.execute_batch("create table t (name text); insert into t values ('main')").unwrap();
+    connection
+}
+
+/// Another process that has a database open, with a row in its log.
+struct Owner(Child);
+
+impl Owner {
+    fn of(path: &Path) -> Self {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "platform::sqlite::tests::owner", "--ignored", "--nocapture"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        io::Write::write_all(child.stdin.as_mut().unwrap(), path.as_os_str().as_bytes()).unwrap();
+        io::Write::write_all(child.stdin.as_mut().unwrap(), b"\n").unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        output.lines().map(Result::unwrap).find(|line| line.ends_with("ready")).unwrap();
+        Self(child)
+    }
+
+    fn kill(mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+#[test]
+#[ignore = "the other process of the tests here"]
+fn owner() {
+    let mut input = io::stdin().lock();
+    let mut path = String::new();
+    if input.read_line(&mut path).unwrap() == 0 {
+        return;
+    }
+    let connection = create(Path::new(path.trim_end()), "wal");
+    connection.pragma_update(None, "wal_checkpoint", "truncate").unwrap();
+    connection.execute_batch("pragma wal_autocheckpoint = 0; insert into t values ('log')").unwrap();
+    println!("ready");
+    input.read_to_end(&mut Vec::new()).unwrap();
+}
+
+#[test]
+fn a_database_whose_owner_lives_is_read_with_its_log() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("a.sqlite");
+    let owner = Owner::of(&path);
+    assert_eq!(names(&path).unwrap(), ["log", "main"]);
+    assert!(directory.path().join("a.sqlite-shm").exists());
+    owner.kill();
+}
+
+#[test]
+fn what_a_killed_owner_left_is_read_with_its_log_with_and_without_the_index() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("a.sqlite");
+    Owner::of(&path).kill();
+    assert_eq!(names(&path).unwrap(), ["log", "main"]);
+    fs::remove_file(directory.path().join("a.sqlite-shm")).unwrap();
+    assert_eq!(names(&path).unwrap(), ["log", "main"]);
+}
+
+#[test]
+fn a_database_without_log_is_read_and_stays_alone() {
+    let directory = TempDir::new().unwrap();
+    for (name, journal) in [("wal.sqlite", "wal"), ("delete.sqlite", "delete")] {
+        let path = directory.path().join(name);
+        drop(create(&path, journal));
+        assert_eq!(names(&path).unwrap(), ["main"]);
+    }
+    fs::write(directory.path().join("wal.sqlite-wal"), "").unwrap();
+    assert_eq!(names(&directory.path().join("wal.sqlite")).unwrap(), ["main"]);
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 3);
+}
+
+#[test]
+fn a_directory_that_cannot_be_written_to_does_not_matter() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("a.sqlite");
+    Owner::of(&path).kill();
+    let shm = directory.path().join("a.sqlite-shm");
+    for entry in fs::read_dir(directory.path()).unwrap() {
+        fs::set_permissions(entry.unwrap().path(), fs::Permissions::from_mode(0o444)).unwrap();
+    }
+    for with_index in [true, false] {
+        if !with_index {
+            fs::remove_file(&shm).unwrap();
+        }
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o555)).unwrap();
+        let read = thread::scope(|scope| scope.spawn(|| as_nobody(|| names(&path).unwrap())).join().unwrap());
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(read, ["log", "main"]);
+    }
+}
+
+/// Runs something with the rights of a user who owns nothing. Only this thread has them: it must end with it.
+fn as_nobody<T>(run: impl FnOnce() -> T) -> T {
+    const KEEP: libc::c_long = -1;
+    // SAFETY: the system call takes three numbers and changes the credentials of the calling thread alone.
+    unsafe { libc::syscall(libc::SYS_setresuid, KEEP, 65_534 as libc::c_long, KEEP) };
+    run()
+}
+
+#[test]
+fn what_is_broken_empty_or_half_written_costs_only_itself() {
+    let directory = TempDir::new().unwrap();
+    let path = |name: &str| directory.path().join(name);
+    fs::write(path("noise.sqlite"), "this is no database, and it is long enough to be looked at ".repeat(20)).unwrap();
+    assert!(matches!(names(&path("noise.sqlite")), Err(Error::Sqlite(_))));
+
+    Owner::of(&path("a.sqlite")).kill();
+    fs::write(path("empty.sqlite"), "").unwrap();
+    fs::copy(path("a.sqlite-wal"), path("empty.sqlite-wal")).unwrap();
+    assert!(matches!(names(&path("empty.sqlite")), Err(Error::Empty)));
+
+    drop(create(&path("journal.sqlite"), "delete"));
+    fs::write(path("journal.sqlite-journal"), "a transaction").unwrap();
+    assert!(matches!(names(&path("journal.sqlite")), Err(Error::Changed)));
+
+    assert!(matches!(names(&path("missing.sqlite")), Err(Error::Io(_))));
+    fs::create_dir(path("directory.sqlite")).unwrap();
+    assert!(matches!(names(&path("directory.sqlite")), Err(Error::Io(_))));
+}
+
+#[test]
+fn a_change_under_the_reading_is_read_again() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("a.sqlite");
+    drop(create(&path, "delete"));
+    let runs = std::cell::Cell::new(0);
+    let count = read(&path, |connection| {
+        runs.set(runs.get() + 1);
+        let count: i64 = connection.query_row("select count(*) from t", [], |row| row.get(0))?;
+        if runs.get() == 1 {
+            Connection::open(&path)?.execute_batch("insert into t values (zeroblob(10000))")?;
+        }
+        Ok(count)
+    });
+    assert_eq!((count.unwrap(), runs.get()), (2, 2));
+}
+
+#[test]
+fn a_link_leads_to_the_log_too() {
+    let directory = TempDir::new().unwrap();
+    let elsewhere = TempDir::new().unwrap();
+    let path = directory.path().join("a.sqlite");
+    Owner::of(&path).kill();
+    let link = elsewhere.path().join("link.sqlite");
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    assert_eq!(names(&link).unwrap(), ["log", "main"]);
+    assert!(log_stamp(&link).is_some_and(|stamp| stamp.size > 0));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn any_file_name_can_be_read(name in "[^/\0]{1,20}") {
+        prop_assume!(name != "." && name != "..");
+        let directory = TempDir::new().unwrap();
+        drop(create(&directory.path().join("a"), "delete"));
+        let path = directory.path().join(format!("b{name}"));
+        fs::rename(directory.path().join("a"), &path).unwrap();
+        prop_assert_eq!(names(&path).unwrap(), ["main"]);
+    }
+}
