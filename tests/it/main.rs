@@ -13,6 +13,7 @@ mod inflight;
 mod lifecycle;
 mod peer_list;
 mod peer_resolve;
+mod readme;
 mod registry_coverage;
 mod registry_describe;
 mod registry_list;
