@@ -6,6 +6,8 @@ mod inventory;
 mod page;
 mod query;
 mod scan;
+#[cfg(test)]
+mod tests;
 
 pub use crate::harness::Attendant;
 pub use page::CursorError;
