@@ -9,6 +9,7 @@ mod codex;
 mod grok;
 mod homes;
 pub mod jsonl;
+mod openclaw;
 mod text;
 #[cfg(all(test, unix))]
 mod untouched;
@@ -24,7 +25,7 @@ use std::path::{Path, PathBuf};
 
 /// Every store, in the order in which harnesses are listed.
 pub fn stores() -> &'static [&'static dyn Store] {
-    &[&claude_code::ClaudeCode, &codex::Codex, &grok::Grok]
+    &[&claude_code::ClaudeCode, &codex::Codex, &grok::Grok, &openclaw::OpenClaw]
 }
 
 /// What a reading may do while it works, and whether it should go on.
@@ -33,6 +34,17 @@ pub trait Attendant: Sync {
     fn cancelled(&self) -> bool;
     /// How far the work is.
     fn progress(&self, message: &str, done: u64, total: Option<u64>);
+}
+
+/// One who waits for a reading that is bounded anyway.
+struct Patient;
+
+impl Attendant for Patient {
+    fn cancelled(&self) -> bool {
+        false
+    }
+
+    fn progress(&self, _: &str, _: u64, _: Option<u64>) {}
 }
 
 /// The durable sessions of one harness.

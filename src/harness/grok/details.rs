@@ -4,7 +4,7 @@ use super::load::Slice;
 use super::message::text_of;
 use super::{LOGS, Log};
 use crate::harness::jsonl::{self, Ends};
-use crate::harness::{Attendant, Details, PageRequest, Skip, Wanted, text};
+use crate::harness::{Details, PageRequest, Patient, Skip, Wanted, text};
 use crate::limits;
 use crate::platform::files::open_regular;
 use crate::protocol::{LastMessage, Role};
@@ -91,15 +91,4 @@ fn count(file: &File, log: &Log) -> Result<u64, Skip> {
         ControlFlow::Continue(())
     })?;
     Ok(count)
-}
-
-/// Waits for a reading that is bounded anyway.
-struct Patient;
-
-impl Attendant for Patient {
-    fn cancelled(&self) -> bool {
-        false
-    }
-
-    fn progress(&self, _: &str, _: u64, _: Option<u64>) {}
 }
