@@ -31,7 +31,7 @@ struct Entry {
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Known {
-    Entry(Entry),
+    Entry(Box<Entry>),
     Other(serde::de::IgnoredAny),
 }
 
@@ -46,7 +46,7 @@ pub fn read(path: &Path) -> Result<Reading, Skip> {
     let entries: BTreeMap<&str, &Entry> = known
         .iter()
         .filter_map(|(key, known)| match known {
-            Known::Entry(entry) => Some((key.as_str(), entry)),
+            Known::Entry(entry) => Some((key.as_str(), &**entry)),
             Known::Other(_) => None,
         })
         .collect();
