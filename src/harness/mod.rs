@@ -140,6 +140,9 @@ pub struct Session {
     pub first_message: Option<Box<str>>,
     /// Whether its own program still opens it.
     pub resumable: bool,
+    /// Whether newer versions of its program keep sessions in another form and take over those of this one: it counts only
+    /// where the session has no newer form.
+    pub old_form: bool,
     /// What its own program calls it when told to open it, where that is not its id.
     pub handle: Option<Box<str>>,
 }
@@ -162,6 +165,7 @@ impl Session {
             continued_in: None,
             first_message: None,
             resumable: true,
+            old_form: false,
             handle: None,
         }
     }

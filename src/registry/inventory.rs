@@ -106,11 +106,12 @@ fn sort_key(row: &Row) -> (Reverse<Option<i64>>, Harness, &str) {
     (Reverse(row.session.updated_at_ms), row.harness, &row.session.id)
 }
 
-/// The same session in two files (migrations, archives, copied homes) is one: the newest counts.
+/// The same session in two files (migrations, archives, copied homes) is one: the newest of the newest form counts.
 fn one_a_conversation(scans: &[RootScan]) -> Vec<Row> {
     let mut best: HashMap<(Harness, &str), (&Arc<Session>, usize)> = HashMap::new();
     let rank = |(session, scan): (&Arc<Session>, usize)| {
-        (session.updated_at_ms, !session.archived, Reverse(scan), Reverse(session.location.to_path_buf()))
+        let place = (Reverse(scan), Reverse(session.location.to_path_buf()));
+        (!session.old_form, session.updated_at_ms, !session.archived, place)
     };
     for (index, scan) in scans.iter().enumerate() {
         for session in scan.sessions() {

@@ -136,6 +136,7 @@ fn every_fixture_session_has_its_right_values() {
             continued_in: None,
             first_message: None,
             resumable: true,
+            old_form: false,
             handle: None,
             location: session.location.clone(),
         };

@@ -110,6 +110,7 @@ fn reading(connection: &Connection, events: &Events, source: &Source) -> rusqlit
         session.archived = window.archived;
         session.parent = window.parent(&current);
         let is_current = window.current.as_deref() == Some(&*window.id);
+        session.resumable = is_current || window.current.is_none();
         session.handle = window.key.as_deref().filter(|_| is_current).map(Box::from);
         if let Some(title) = window.label.as_deref().and_then(text::title) {
             reading.names.push(Name { session: session.id.clone(), title: title.clone(), rank: KEPT });

@@ -2,7 +2,7 @@
 //! transcripts with an index of them. Databases that lie elsewhere are registered in the state's own database.
 //!
 //! A migration leaves the transcripts that it took over, so one session may lie in up to three places. It is told of
-//! each; they agree on when its last message was, and then the one that is not put away counts: the database.
+//! each, and the database counts.
 
 mod chain;
 mod database;

@@ -46,6 +46,7 @@ pub fn read(source: &Source, ends: &mut Ends) -> Result<Session, Skip> {
     // What a migration left there is put away, and its program no longer opens it.
     session.archived = source.path.iter().any(|part| part == TAKEN_OVER);
     session.resumable = !session.archived;
+    session.old_form = true;
     session.title = facts.prompt;
     session.workspace = facts.workspace;
     session.model = facts.model;

@@ -163,7 +163,7 @@ fn windows_of_one_conversation_are_sessions_and_say_where_they_came_from() {
     assert!(listing.of("sub").archived && !listing.of("next").archived);
     // Only the current window can be opened.
     assert_eq!(listing.of("next").handle.as_deref(), Some("agent:main:main"));
-    assert_eq!(listing.of(TOOL).handle, None);
+    assert_eq!((listing.of(TOOL).handle.as_deref(), listing.of(TOOL).resumable), (None, false));
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn a_broken_database_costs_only_itself() {
 }
 
 #[test]
-fn one_session_in_three_places_agrees_on_its_time_and_the_database_is_not_put_away() {
+fn one_session_in_three_places_is_told_of_each_and_the_database_has_the_newest_form() {
     let home = Home::copied("v2026.9.6");
     let events: Vec<String> = home
         .database()
@@ -256,16 +256,17 @@ fn one_session_in_three_places_agrees_on_its_time_and_the_database_is_not_put_aw
     {
         home.write(&format!("{place}/{name}"), &lines);
     }
+    home.write(&format!("agents/main/sessions/{TOOL}.checkpoint.1.jsonl"), &lines);
     for ending in ["deleted.2026-11-30T08-00-00Z", "reset.1", "deleted.1.zst"] {
         home.write(&format!("agents/main/sessions/{name}.{ending}"), &lines);
     }
     let listing = home.list();
     let copies: Vec<&Session> = listing.sessions.iter().filter(|session| &*session.id == TOOL).collect();
     assert_eq!(copies.len(), 4);
-    assert!(copies.iter().all(|copy| copy.updated_at_ms == copies[0].updated_at_ms));
-    let live: Vec<&Path> = copies.iter().filter(|copy| !copy.archived).map(|copy| &*copy.location).collect();
-    assert_eq!(live.iter().min().unwrap(), &home.path().join(MAIN));
-    assert_eq!(listing.skipped.len(), 3);
+    let newest: Vec<_> = copies.iter().filter(|copy| !copy.old_form).map(|copy| &*copy.location).collect();
+    assert_eq!(newest, [home.path().join(MAIN)]);
+    assert_eq!(copies.iter().filter(|copy| copy.archived && !copy.resumable).count(), 2);
+    assert_eq!(listing.skipped.len(), 4);
     for copy in &copies {
         assert_eq!(load(copy, 3), load(copies[0], 100));
     }
@@ -321,6 +322,33 @@ fn an_index_names_and_joins_conversations() {
         assert!(skipped.contains(&(index.to_owned(), reason)), "{content:?}: {skipped:?}");
         assert_eq!(home.list().sessions.len(), 2);
     }
+}
+
+#[test]
+fn what_neither_person_nor_model_wrote_does_not_count() {
+    let home = Home::new();
+    let mut notice = event("c", "b", "assistant", 9, "delivered");
+    notice["message"]["provider"] = "openclaw".into();
+    let lines = [
+        event("a", "", "user", 7, "<system-reminder>context</system-reminder>"),
+        event("b", "a", "assistant", 8, "said"),
+        notice,
+        json!({"type": "custom_message", "id": "d", "parentId": "c", "content": "put there"}),
+        json!({"type": "compaction", "id": "e", "parentId": "d", "summary": "so far"}),
+        json!({"type": "message", "id": "f", "parentId": "e", "message": {"role": "bashExecution", "command": "ls"}}),
+    ];
+    home.write(FILE, lines.map(|line| line.to_string()).join("\n"));
+    let listing = home.list();
+    let session = &listing.sessions[0];
+    assert_eq!((session.title.as_deref(), session.model.as_deref()), (None, Some("newer")));
+    assert_eq!((details(session).message_count, session.updated_at_ms), (2, Some(9)));
+    let messages = load(session, 2);
+    let models: Vec<_> = messages.iter().map(|message| message.model.as_deref()).collect();
+    assert_eq!(models, [None, Some("newer"), None, None, None, None]);
+    assert!(messages[3..].iter().all(|message| message.role == Role::System));
+    assert_eq!((&messages[3].content[0], &messages[4].content[0]), (&text("put there"), &text("so far")));
+    let command = json!({"role": "bashExecution", "command": "ls"});
+    assert_eq!(messages[5].content, [Block::Other { kind: "bashExecution".to_owned(), raw: command }]);
 }
 
 #[test]

@@ -18,6 +18,7 @@ fn expected(id: &str, like: &Session) -> Session {
         continued_in: None,
         first_message: None,
         resumable: true,
+        old_form: false,
         handle: None,
     }
 }
@@ -66,6 +67,7 @@ fn sessions_of_transcripts() {
     assert_eq!(listing.sessions.len(), 2);
     let second = listing.of("11111111-");
     let wanted = Session {
+        old_form: true,
         title: Some("second session".into()),
         created_at_ms: Some(EPOCH + 320_742),
         updated_at_ms: Some(EPOCH + 320_998),
@@ -74,6 +76,7 @@ fn sessions_of_transcripts() {
     assert_eq!(*second, wanted);
     let first = listing.of("6c90e29a-");
     let wanted = Session {
+        old_form: true,
         title: Some("say hello to old openclaw".into()),
         created_at_ms: Some(EPOCH + 281_761),
         updated_at_ms: Some(EPOCH + 299_606),
