@@ -62,13 +62,11 @@ pub fn event_text<'a>(row: &'a Row<'_>) -> Option<Cow<'a, [u8]>> {
     Some(Cow::Owned(text))
 }
 
-/// The sessions whose events the program packed away, to where they are not read.
-pub fn moved_out(connection: &Connection) -> rusqlite::Result<HashSet<String>> {
+/// Whether the program packed a session's events away, to where they are not read.
+pub fn is_packed_away(connection: &Connection, session: &str) -> rusqlite::Result<bool> {
     const TABLE: &str = "session_transcript_cold_archives";
-    if !columns(connection, TABLE)?.contains("session_id") {
-        return Ok(HashSet::new());
-    }
-    connection.prepare(&format!("select session_id from {TABLE}"))?.query_map([], |row| row.get(0))?.collect()
+    Ok(columns(connection, TABLE)?.contains("session_id")
+        && connection.prepare(&format!("select 1 from {TABLE} where session_id = ?1"))?.exists([session])?)
 }
 
 /// A session, and the conversation that it is a window of.
@@ -93,13 +91,12 @@ fn reading(connection: &Connection, events: &Events, source: &Source) -> rusqlit
     let windows = windows(connection)?;
     let current: HashMap<&str, &str> =
         windows.iter().filter_map(|window| Some((window.key.as_deref()?, window.current.as_deref()?))).collect();
-    let moved_out = moved_out(connection)?;
     let mut ends = Ends::of(connection, events)?;
     let mut reading = Reading::default();
     for window in &windows {
         let mut session = Session::new(&window.id, source);
         session.updated_at_ms = window.written_at_ms.or(session.updated_at_ms);
-        let exists = ends.tell(&mut session)? || moved_out.contains(&window.id);
+        let exists = ends.tell(&mut session)? || is_packed_away(connection, &window.id)?;
         if !exists || !is_plain_id(&window.id) {
             continue;
         }

@@ -1,7 +1,7 @@
 //! The messages of a session, from the newest to the first of the current branch.
 
 use super::chain::Chain;
-use super::database::{Events, columns, event_text, moved_out};
+use super::database::{Events, columns, event_text, is_packed_away};
 use super::event::Event;
 use super::is_transcript;
 use crate::harness::backward::Backward;
@@ -139,7 +139,7 @@ fn rows<T: Default>(
     let Some(Events { columns }) = Events::of(connection)? else {
         return Ok(Err(Skip::Malformed("no events of conversations in it".to_owned())));
     };
-    if moved_out(connection)?.contains(session) {
+    if is_packed_away(connection, session)? {
         return Ok(Err(Skip::Malformed("its messages were packed away, to where they are not read".to_owned())));
     }
     let (query, before, mut chain) = match from {
