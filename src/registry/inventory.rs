@@ -252,3 +252,6 @@ fn report(scan: &RootScan) -> RootReport {
         truncated,
     }
 }
+
+#[cfg(test)]
+mod tests;
