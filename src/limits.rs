@@ -70,6 +70,10 @@ pub const EXCERPT_CHARS: usize = 1_000;
 pub const MATCH_CONTEXT: usize = 80;
 /// Opening user texts of a session.
 pub const TOPICS: usize = 8;
+/// Bytes before a page that are looked into for what its messages leave out: a tool's name, a turn's model.
+pub const LOOK_BACK: u64 = 4 << 20;
+/// Subagents of one session that are read.
+pub const CHILDREN: usize = 10_000;
 /// Parents that are followed upwards.
 pub const ANCESTRY: usize = 64;
 /// Bytes of one record of the process registry.

@@ -26,10 +26,21 @@ const USER_HOME: [&str; 2] = ["HOME", "USERPROFILE"];
 /// The variables of the environment, as far as a store asks for them.
 pub struct Environment<'a>(&'a dyn Fn(&str) -> Option<PathBuf>);
 
-impl Environment<'_> {
+impl<'a> Environment<'a> {
+    /// An environment that looks variables up.
+    pub fn of(lookup: &'a dyn Fn(&str) -> Option<PathBuf>) -> Self {
+        Self(lookup)
+    }
+
     /// A variable that names a place. A blank or relative value names none.
     pub fn path(&self, name: &str) -> Option<PathBuf> {
         self.0(name).filter(|path| path.is_absolute())
+    }
+
+    /// A variable that is a word. A blank one is none.
+    pub fn word(&self, name: &str) -> Option<String> {
+        let word = self.0(name)?.into_os_string().into_string().ok()?;
+        Some(word.trim().to_owned()).filter(|word| !word.is_empty())
     }
 
     /// The user's home. Without a usable one there are no defaults.
@@ -75,7 +86,7 @@ pub struct Homes {
 impl Homes {
     /// The roots that the environment names.
     pub fn from_environment() -> Self {
-        Self::of_environment(&Environment(&|name| std::env::var_os(name).map(PathBuf::from)))
+        Self::of_environment(&Environment::of(&|name| std::env::var_os(name).map(PathBuf::from)))
     }
 
     fn of_environment(environment: &Environment<'_>) -> Self {
@@ -140,7 +151,7 @@ mod tests {
     fn homes(variables: &[(&str, &str)]) -> Vec<(String, RootOrigin, bool)> {
         let lookup =
             |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| PathBuf::from(value));
-        let homes = Homes::of_environment(&Environment(&lookup));
+        let homes = Homes::of_environment(&Environment::of(&lookup));
         let ours = [Harness::ClaudeCode, Harness::Codex];
         let roots = homes.roots().iter().filter(|root| ours.contains(&root.harness));
         roots.map(|root| (root.path.display().to_string(), root.origin, root.usual)).collect()

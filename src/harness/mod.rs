@@ -3,11 +3,16 @@
 //! A store names the *sources* below a root (files, databases), each with a stamp; the inventory reads a source again
 //! only when its stamp moved. A new harness is one file here and one line in [`stores`].
 
+mod backward;
 mod claude_code;
 mod codex;
+mod grok;
 mod homes;
 pub mod jsonl;
+mod openclaw;
 mod text;
+#[cfg(all(test, unix))]
+mod untouched;
 mod walk;
 
 pub use homes::{Environment, Home, Homes, Root, store_of};
@@ -20,7 +25,7 @@ use std::path::{Path, PathBuf};
 
 /// Every store, in the order in which harnesses are listed.
 pub fn stores() -> &'static [&'static dyn Store] {
-    &[&claude_code::ClaudeCode, &codex::Codex]
+    &[&claude_code::ClaudeCode, &codex::Codex, &grok::Grok, &openclaw::OpenClaw]
 }
 
 /// What a reading may do while it works, and whether it should go on.
@@ -29,6 +34,17 @@ pub trait Attendant: Sync {
     fn cancelled(&self) -> bool;
     /// How far the work is.
     fn progress(&self, message: &str, done: u64, total: Option<u64>);
+}
+
+/// One who waits for a reading that is bounded anyway.
+struct Patient;
+
+impl Attendant for Patient {
+    fn cancelled(&self) -> bool {
+        false
+    }
+
+    fn progress(&self, _: &str, _: u64, _: Option<u64>) {}
 }
 
 /// The durable sessions of one harness.
@@ -81,6 +97,8 @@ pub struct Reading {
     pub sessions: Vec<Session>,
     /// The names that it gives to sessions of other sources of the same root.
     pub names: Vec<Name>,
+    /// What else it says of sessions of other sources of the same root.
+    pub remarks: Vec<Remark>,
     /// Directories that it knows of: a store that keeps only marks of directories finds its own among them.
     pub workspaces: Vec<Box<str>>,
 }
@@ -122,6 +140,11 @@ pub struct Session {
     pub first_message: Option<Box<str>>,
     /// Whether its own program still opens it.
     pub resumable: bool,
+    /// Whether newer versions of its program keep sessions in another form and take over those of this one: it counts only
+    /// where the session has no newer form.
+    pub old_form: bool,
+    /// What its own program calls it when told to open it, where that is not its id.
+    pub handle: Option<Box<str>>,
 }
 
 impl Session {
@@ -142,6 +165,8 @@ impl Session {
             continued_in: None,
             first_message: None,
             resumable: true,
+            old_form: false,
+            handle: None,
         }
     }
 }
@@ -156,6 +181,17 @@ pub struct Name {
     /// Of several names the one with the highest rank counts, then the last; 0 counts only where the session's own
     /// records have no title.
     pub rank: u8,
+}
+
+/// What a source says of a session of another source; it counts where that session says nothing of the kind itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Remark {
+    /// The session's own id.
+    pub session: Box<str>,
+    /// The session that it came from.
+    pub parent: Option<Parent>,
+    /// See [`Session::handle`].
+    pub handle: Option<Box<str>>,
 }
 
 /// What of [`Details`] is wanted.

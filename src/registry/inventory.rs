@@ -77,6 +77,7 @@ impl Stored {
         rows.sort_unstable_by(|a, b| sort_key(a).cmp(&sort_key(b)));
         let by_id: HashMap<_, _> =
             rows.iter().enumerate().map(|(index, row)| ((row.harness, row.session.id.clone()), index)).collect();
+        remarks(&mut rows, &by_id, scans);
         continuations(&mut rows, &by_id);
         copies(&mut rows);
         let mut children: HashMap<usize, Vec<usize>> = HashMap::new();
@@ -105,11 +106,12 @@ fn sort_key(row: &Row) -> (Reverse<Option<i64>>, Harness, &str) {
     (Reverse(row.session.updated_at_ms), row.harness, &row.session.id)
 }
 
-/// The same session in two files (migrations, archives, copied homes) is one: the newest counts.
+/// The same session in two files (migrations, archives, copied homes) is one: the newest of the newest form counts.
 fn one_a_conversation(scans: &[RootScan]) -> Vec<Row> {
     let mut best: HashMap<(Harness, &str), (&Arc<Session>, usize)> = HashMap::new();
     let rank = |(session, scan): (&Arc<Session>, usize)| {
-        (session.updated_at_ms, !session.archived, Reverse(scan), Reverse(session.location.to_path_buf()))
+        let place = (Reverse(scan), Reverse(session.location.to_path_buf()));
+        (!session.old_form, session.updated_at_ms, !session.archived, place)
     };
     for (index, scan) in scans.iter().enumerate() {
         for session in scan.sessions() {
@@ -153,6 +155,20 @@ fn name(rows: &mut [Row], scans: &[RootScan]) {
             && (name.rank > 0 || row.title.is_none())
         {
             row.title = Some(name.title.clone());
+        }
+    }
+}
+
+/// What files say of sessions of others counts where those say nothing of the kind themselves.
+fn remarks(rows: &mut [Row], by_id: &HashMap<(Harness, Box<str>), usize>, scans: &[RootScan]) {
+    for (harness, remark) in scans.iter().flat_map(|scan| scan.remarks().map(|remark| (scan.root.harness, remark))) {
+        let Some(row) = by_id.get(&(harness, remark.session.clone())).map(|index| &mut rows[*index]) else { continue };
+        let unknown = row.parent.as_ref().is_none_or(|parent| parent.session_id.is_none());
+        if unknown && remark.parent.is_some() {
+            row.parent.clone_from(&remark.parent);
+        }
+        if row.session.handle.is_none() && remark.handle.is_some() {
+            Arc::make_mut(&mut row.session).handle.clone_from(&remark.handle);
         }
     }
 }
@@ -236,3 +252,6 @@ fn report(scan: &RootScan) -> RootReport {
         truncated,
     }
 }
+
+#[cfg(test)]
+mod tests;

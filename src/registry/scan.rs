@@ -2,7 +2,7 @@
 
 use super::{Attendant, Error};
 use crate::harness::jsonl::Ends;
-use crate::harness::{self, Finder, Name, Root, Session, Skip, Source, Store};
+use crate::harness::{self, Finder, Name, Remark, Root, Session, Skip, Source, Store};
 use crate::limits;
 use crate::platform::files::Stamp;
 use std::collections::HashMap;
@@ -40,7 +40,7 @@ struct File {
 /// What a file said.
 enum Known {
     Session(Arc<Session>),
-    Many(Box<[Arc<Session>]>, Box<[Name]>),
+    Many(Box<[Arc<Session>]>, Box<[Name]>, Box<[Remark]>),
     Skipped(Skip),
 }
 
@@ -67,7 +67,7 @@ impl RootScan {
     pub fn sessions(&self) -> impl Iterator<Item = &Arc<Session>> {
         self.files.values().flat_map(|file| match &file.known {
             Known::Session(session) => std::slice::from_ref(session),
-            Known::Many(sessions, _) => sessions,
+            Known::Many(sessions, ..) => sessions,
             Known::Skipped(_) => &[],
         })
     }
@@ -78,12 +78,20 @@ impl RootScan {
             .files
             .iter()
             .filter_map(|(path, file)| match &file.known {
-                Known::Many(_, names) => Some((path, &**names)),
+                Known::Many(_, names, _) => Some((path, &**names)),
                 _ => None,
             })
             .collect();
         naming.sort_unstable_by_key(|(path, _)| *path);
         naming.into_iter().flat_map(|(_, names)| names)
+    }
+
+    /// What files say of sessions of others.
+    pub fn remarks(&self) -> impl Iterator<Item = &Remark> {
+        self.files.values().flat_map(|file| match &file.known {
+            Known::Many(.., remarks) => &**remarks,
+            _ => &[],
+        })
     }
 
     /// What was passed over, and why.
@@ -140,10 +148,16 @@ impl RootScan {
             // What vanished between walk and reading was not there.
             Err(Skip::Vanished) => return false,
             Err(skip) => Known::Skipped(skip),
-            Ok(mut reading) if reading.names.is_empty() && reading.sessions.len() == 1 => {
+            Ok(mut reading)
+                if reading.names.is_empty() && reading.remarks.is_empty() && reading.sessions.len() == 1 =>
+            {
                 Known::Session(Arc::new(reading.sessions.swap_remove(0)))
             }
-            Ok(reading) => Known::Many(reading.sessions.into_iter().map(Arc::new).collect(), reading.names.into()),
+            Ok(reading) => Known::Many(
+                reading.sessions.into_iter().map(Arc::new).collect(),
+                reading.names.into(),
+                reading.remarks.into(),
+            ),
         };
         let changed = self.files.get(source.path.as_os_str()).is_none_or(|before| !before.known.same(&known));
         let (generation, racy) = (self.generation, outcome.racy);
@@ -171,7 +185,9 @@ impl Known {
     fn same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Session(a), Self::Session(b)) => a == b,
-            (Self::Many(a, names_a), Self::Many(b, names_b)) => a == b && names_a == names_b,
+            (Self::Many(a, names_a, remarks_a), Self::Many(b, names_b, remarks_b)) => {
+                a == b && names_a == names_b && remarks_a == remarks_b
+            }
             (Self::Skipped(a), Self::Skipped(b)) => a.reason() == b.reason(),
             _ => false,
         }
