@@ -5,8 +5,12 @@
 
 mod claude_code;
 mod codex;
+mod gemini;
 mod homes;
+mod ids;
 pub mod jsonl;
+#[cfg(test)]
+mod probe;
 mod text;
 mod walk;
 
@@ -20,7 +24,7 @@ use std::path::{Path, PathBuf};
 
 /// Every store, in the order in which harnesses are listed.
 pub fn stores() -> &'static [&'static dyn Store] {
-    &[&claude_code::ClaudeCode, &codex::Codex]
+    &[&claude_code::ClaudeCode, &codex::Codex, &gemini::Gemini]
 }
 
 /// What a reading may do while it works, and whether it should go on.
