@@ -43,6 +43,12 @@ impl Environment<'_> {
     }
 }
 
+/// An environment that a test makes up.
+#[cfg(test)]
+pub fn environment(lookup: &dyn Fn(&str) -> Option<PathBuf>) -> Environment<'_> {
+    Environment(lookup)
+}
+
 /// A harness's home, and how it was found.
 pub struct Home {
     /// The directory.

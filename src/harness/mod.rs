@@ -3,12 +3,14 @@
 //! A store names the *sources* below a root (files, databases), each with a stamp; the inventory reads a source again
 //! only when its stamp moved. A new harness is one file here and one line in [`stores`].
 
+mod backward;
 mod claude_code;
 mod codex;
 mod gemini;
 mod homes;
 mod ids;
 pub mod jsonl;
+mod pi;
 #[cfg(test)]
 mod probe;
 mod text;
@@ -24,7 +26,7 @@ use std::path::{Path, PathBuf};
 
 /// Every store, in the order in which harnesses are listed.
 pub fn stores() -> &'static [&'static dyn Store] {
-    &[&claude_code::ClaudeCode, &codex::Codex, &gemini::Gemini]
+    &[&claude_code::ClaudeCode, &codex::Codex, &gemini::Gemini, &pi::Pi]
 }
 
 /// What a reading may do while it works, and whether it should go on.

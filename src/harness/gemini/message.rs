@@ -128,7 +128,7 @@ fn block(part: &Map<String, Value>) -> Block {
         let encoded = media.get("data").and_then(Value::as_str);
         return Block::Image {
             media_type: Some(string(media, "mimeType")),
-            bytes: encoded.map(decoded_length),
+            bytes: encoded.map(text::base64_length),
             uri: media.get("fileUri").and_then(Value::as_str).map(str::to_owned),
         };
     }
@@ -149,11 +149,6 @@ fn response_block(response: &Map<String, Value>) -> Block {
         is_error,
         content: vec![text("output").or(error).unwrap_or_else(other)],
     }
-}
-
-/// How many bytes a text in base 64 stands for.
-fn decoded_length(data: &str) -> u64 {
-    (data.trim_end_matches('=').len() * 3 / 4) as u64
 }
 
 fn string(object: &Map<String, Value>, name: &str) -> String {
