@@ -13,6 +13,7 @@ pub mod jsonl;
 mod pi;
 #[cfg(test)]
 mod probe;
+mod supercode;
 mod text;
 mod walk;
 
@@ -26,7 +27,7 @@ use std::path::{Path, PathBuf};
 
 /// Every store, in the order in which harnesses are listed.
 pub fn stores() -> &'static [&'static dyn Store] {
-    &[&claude_code::ClaudeCode, &codex::Codex, &gemini::Gemini, &pi::Pi]
+    &[&claude_code::ClaudeCode, &codex::Codex, &gemini::Gemini, &pi::Pi, &supercode::Supercode]
 }
 
 /// What a reading may do while it works, and whether it should go on.
