@@ -10,6 +10,7 @@ mod gemini;
 mod homes;
 mod ids;
 pub mod jsonl;
+mod orchestrator;
 mod pi;
 #[cfg(test)]
 mod probe;
@@ -27,7 +28,14 @@ use std::path::{Path, PathBuf};
 
 /// Every store, in the order in which harnesses are listed.
 pub fn stores() -> &'static [&'static dyn Store] {
-    &[&claude_code::ClaudeCode, &codex::Codex, &gemini::Gemini, &pi::Pi, &supercode::Supercode]
+    &[
+        &claude_code::ClaudeCode,
+        &codex::Codex,
+        &gemini::Gemini,
+        &pi::Pi,
+        &supercode::Supercode,
+        &orchestrator::Orchestrator,
+    ]
 }
 
 /// What a reading may do while it works, and whether it should go on.

@@ -67,7 +67,10 @@ impl Listing {
             let (mut messages, mut cursor) = (Vec::new(), None);
             loop {
                 let page = self.page(session, cursor.as_deref(), limit).unwrap();
-                assert!(!page.messages.is_empty() && page.messages.len() <= limit, "{id} by {limit}");
+                assert!(
+                    page.messages.is_empty() == whole.messages.is_empty() && page.messages.len() <= limit,
+                    "{id} by {limit}"
+                );
                 messages.splice(0..0, page.messages);
                 cursor = page.next;
                 if cursor.is_none() {
@@ -179,7 +182,7 @@ fn each(path: &Path, visit: &mut dyn FnMut(&Path)) {
 
 /// Every path with its mode, its owner, its times, and what it holds.
 #[cfg(unix)]
-fn snapshot(path: &Path) -> Vec<(PathBuf, [i64; 7], Vec<u8>)> {
+pub fn snapshot(path: &Path) -> Vec<(PathBuf, [i64; 7], Vec<u8>)> {
     use std::os::unix::fs::MetadataExt;
     let mut all = Vec::new();
     each(path, &mut |path| {
