@@ -59,6 +59,12 @@ impl<'a> Environment<'a> {
     }
 }
 
+/// An environment that a test makes up.
+#[cfg(test)]
+pub fn environment(lookup: &dyn Fn(&str) -> Option<PathBuf>) -> Environment<'_> {
+    Environment(lookup)
+}
+
 /// A harness's home, and how it was found.
 pub struct Home {
     /// The directory.

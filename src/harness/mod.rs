@@ -6,10 +6,18 @@
 mod backward;
 mod claude_code;
 mod codex;
+mod gemini;
 mod grok;
 mod homes;
+mod ids;
 pub mod jsonl;
+mod newest_first;
 mod openclaw;
+mod orchestrator;
+mod pi;
+#[cfg(test)]
+mod probe;
+mod supercode;
 mod text;
 #[cfg(all(test, unix))]
 mod untouched;
@@ -25,7 +33,16 @@ use std::path::{Path, PathBuf};
 
 /// Every store, in the order in which harnesses are listed.
 pub fn stores() -> &'static [&'static dyn Store] {
-    &[&claude_code::ClaudeCode, &codex::Codex, &grok::Grok, &openclaw::OpenClaw]
+    &[
+        &claude_code::ClaudeCode,
+        &codex::Codex,
+        &gemini::Gemini,
+        &pi::Pi,
+        &grok::Grok,
+        &openclaw::OpenClaw,
+        &supercode::Supercode,
+        &orchestrator::Orchestrator,
+    ]
 }
 
 /// What a reading may do while it works, and whether it should go on.

@@ -91,6 +91,11 @@ pub fn workspace(text: &str) -> Option<Box<str>> {
     (absolute && !text.chars().any(char::is_control)).then(|| text.into())
 }
 
+/// How many bytes a text in base 64 stands for.
+pub fn base64_length(text: &str) -> u64 {
+    (text.trim_end_matches('=').len() as u64).saturating_mul(3) / 4
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
