@@ -22,7 +22,18 @@ pub struct Root {
 /// The variables of the environment, as far as a store asks for them.
 pub struct Environment<'a>(&'a dyn Fn(&str) -> Option<PathBuf>);
 
-impl Environment<'_> {
+impl<'a> Environment<'a> {
+    /// An environment of one's own making.
+    #[cfg(test)]
+    pub fn of(lookup: &'a dyn Fn(&str) -> Option<PathBuf>) -> Self {
+        Self(lookup)
+    }
+
+    /// A variable as it is; a blank one is none.
+    pub fn value(&self, name: &str) -> Option<PathBuf> {
+        self.0(name).filter(|value| !value.as_os_str().is_empty())
+    }
+
     /// A variable that names a place. A blank or relative value names none.
     pub fn path(&self, name: &str) -> Option<PathBuf> {
         self.0(name).filter(|path| path.is_absolute())

@@ -5,8 +5,13 @@
 
 mod claude_code;
 mod codex;
+mod database;
 mod homes;
 pub mod jsonl;
+mod messages;
+mod opencode;
+#[cfg(test)]
+mod testing;
 mod text;
 mod walk;
 
@@ -20,7 +25,7 @@ use std::path::{Path, PathBuf};
 
 /// Every store, in the order in which harnesses are listed.
 pub fn stores() -> &'static [&'static dyn Store] {
-    &[&claude_code::ClaudeCode, &codex::Codex]
+    &[&claude_code::ClaudeCode, &codex::Codex, &opencode::OpenCode]
 }
 
 /// What a reading may do while it works, and whether it should go on.
@@ -122,6 +127,9 @@ pub struct Session {
     pub first_message: Option<Box<str>>,
     /// Whether its own program still opens it.
     pub resumable: bool,
+    /// Whether this is the older form that its program left behind when it moved its sessions into a new one: any other
+    /// form of the same session below the same root counts before it.
+    pub left_behind: bool,
 }
 
 impl Session {
@@ -142,6 +150,7 @@ impl Session {
             continued_in: None,
             first_message: None,
             resumable: true,
+            left_behind: false,
         }
     }
 }

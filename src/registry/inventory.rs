@@ -109,7 +109,8 @@ fn sort_key(row: &Row) -> (Reverse<Option<i64>>, Harness, &str) {
 fn one_a_conversation(scans: &[RootScan]) -> Vec<Row> {
     let mut best: HashMap<(Harness, &str), (&Arc<Session>, usize)> = HashMap::new();
     let rank = |(session, scan): (&Arc<Session>, usize)| {
-        (session.updated_at_ms, !session.archived, Reverse(scan), Reverse(session.location.to_path_buf()))
+        let newest = (session.updated_at_ms, !session.archived);
+        (!session.left_behind, newest, Reverse(scan), Reverse(session.location.to_path_buf()))
     };
     for (index, scan) in scans.iter().enumerate() {
         for session in scan.sessions() {
