@@ -6,6 +6,7 @@
 mod claude_code;
 mod codex;
 mod database;
+mod goose;
 mod homes;
 pub mod jsonl;
 mod messages;
@@ -25,7 +26,7 @@ use std::path::{Path, PathBuf};
 
 /// Every store, in the order in which harnesses are listed.
 pub fn stores() -> &'static [&'static dyn Store] {
-    &[&claude_code::ClaudeCode, &codex::Codex, &opencode::OpenCode]
+    &[&claude_code::ClaudeCode, &codex::Codex, &opencode::OpenCode, &goose::Goose]
 }
 
 /// What a reading may do while it works, and whether it should go on.
@@ -62,6 +63,12 @@ pub trait Store: Sync {
     /// The mark that this harness's store keeps of a directory instead of its name; `None` where it keeps names.
     fn workspace_mark(&self, _directory: &str) -> Option<String> {
         None
+    }
+
+    /// Whether one id is one session wherever it is found. Where it is not, two roots may hold different sessions under
+    /// one id.
+    fn ids_are_unique(&self) -> bool {
+        true
     }
 
     /// How a person gets back into a session with the harness's own program; `None` where there is no way.

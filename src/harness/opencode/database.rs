@@ -6,7 +6,7 @@ use crate::harness::{Details, Page, PageRequest, Reading, Session, Skip, Source,
 use crate::limits;
 use crate::platform::sqlite;
 use crate::protocol::{Parent, Relation};
-use rusqlite::{Connection, OptionalExtension, Row, ToSql};
+use rusqlite::{Connection, OptionalExtension, Row};
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
@@ -46,8 +46,9 @@ fn listing(connection: &Connection) -> rusqlite::Result<Option<String>> {
         ["title", "directory", "model", "parent_id", "time_created", "time_archived"].map(|name| columns.or_null(name));
     Ok(Some(format!(
         "select id, {title}, {directory}, {model}, {parent}, {created}, {archived},
-           (select max(time_created) from message where session_id = session.id)
-         from session"
+           (select max(time_created) from message where session_id = session.id and time_created < {})
+         from session",
+        END.0
     )))
 }
 
@@ -77,7 +78,7 @@ fn complete(connection: &Connection, session: &mut Session) -> rusqlite::Result<
     let conversation = Conversation::open(connection, &session.id)?;
     if session.model.is_none() {
         let mut looked = 0;
-        conversation.newest_first(None, &mut |stored| {
+        conversation.newest_first(END, &mut |stored| {
             looked += 1;
             session.model = stored.open().model();
             Ok(stop_if(session.model.is_some() || looked == LAST_ROWS))
@@ -101,7 +102,7 @@ pub fn details(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
         }
         if wanted.last_message {
             let mut looked = 0;
-            conversation.newest_first(None, &mut |stored| {
+            conversation.newest_first(END, &mut |stored| {
                 looked += 1;
                 details.last_message = conversation.whole(stored)?.last_message();
                 Ok(stop_if(details.last_message.is_some() || looked == limits::ROWS_LOOKED_AT))
@@ -120,7 +121,7 @@ pub fn details(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
 
 /// One page of messages. Its place in the order is the cursor: a message's time and id.
 pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
-    let before = request.cursor.map(|cursor| place(cursor).ok_or(Skip::Cursor)).transpose()?;
+    let before = request.cursor.map_or(Some(END), place).ok_or(Skip::Cursor)?;
     let stored = sqlite::read(&session.location, |connection| {
         let conversation = Conversation::open(connection, &session.id)?;
         let mut page = Vec::new();
@@ -144,6 +145,9 @@ fn place(cursor: &str) -> Option<(i64, &str)> {
     let (time, id) = cursor.split_once(':')?;
     Some((time.parse().ok()?, id))
 }
+
+/// Behind every number, and before every text that stands where a number should.
+const END: (i64, &str) = (i64::MAX, "");
 
 fn stop_if(enough: bool) -> ControlFlow<()> {
     if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -169,26 +173,22 @@ impl<'c> Conversation<'c> {
         Ok(Self { connection, session, revert: revert.flatten() })
     }
 
-    fn newest_first(&self, before: Option<(i64, &str)>, visit: Visit<'_>) -> rusqlite::Result<()> {
-        match before {
-            None => self.each("order by time_created desc, id desc", &[&self.session], visit),
-            Some((time, id)) => self.each(
-                "and (time_created, id) < (?, ?) order by time_created desc, id desc",
-                &[&self.session, &time, &id],
-                visit,
-            ),
-        }
+    fn newest_first(&self, before: (i64, &str), visit: Visit<'_>) -> rusqlite::Result<()> {
+        self.each("time_created desc, id desc", before, visit)
     }
 
     fn oldest_first(&self, visit: Visit<'_>) -> rusqlite::Result<()> {
-        self.each("order by time_created, id", &[&self.session], visit)
+        self.each("time_created, id", END, visit)
     }
 
     /// Visits messages without their parts. The index has this order, so no more rows are read than are visited.
-    fn each(&self, order: &str, values: &[&dyn ToSql], visit: Visit<'_>) -> rusqlite::Result<()> {
-        let query = format!("select id, time_created, data from message where session_id = ? {order}");
+    fn each(&self, order: &str, before: (i64, &str), visit: Visit<'_>) -> rusqlite::Result<()> {
+        let query = format!(
+            "select id, time_created, data from message
+             where session_id = ? and (time_created, id) < (?, ?) order by {order}"
+        );
         let mut statement = self.connection.prepare(&query)?;
-        let mut rows = statement.query(values)?;
+        let mut rows = statement.query((self.session, before.0, before.1))?;
         while let Some(row) = rows.next()? {
             // Without both of them a row has no place.
             let (Some(id), Some(time)) = (column(row, 0).map(Cow::into_owned), integer(row, 1)) else { continue };
