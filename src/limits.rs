@@ -56,6 +56,8 @@ pub const COMPRESSED_WHOLE: u64 = 4 << 20;
 pub const UNPACKED_MAX: u64 = 1 << 30;
 /// Rows of a conversation that are looked into for its opening texts, or for its last one.
 pub const ROWS_LOOKED_AT: usize = 1_000;
+/// Messages before a page that are looked into for the calls which its results belong to.
+pub const CALLS_LOOKED_FOR: usize = 64;
 /// Bytes of a file that are read between two reports of how far the reading is.
 pub const PROGRESS_BYTES: u64 = 8 << 20;
 /// How long a locked database is waited for.

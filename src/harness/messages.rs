@@ -39,6 +39,14 @@ pub fn name_results(messages: &mut [Message], earlier: &[Message]) -> bool {
     all
 }
 
+/// Names the results of a page whose calls stand before it.
+pub fn name_from_earlier<E>(page: &mut Page, earlier: impl FnOnce() -> Result<Vec<Message>, E>) -> Result<(), E> {
+    if page.next.is_some() && !name_results(&mut page.messages, &[]) {
+        name_results(&mut page.messages, &earlier()?);
+    }
+    Ok(())
+}
+
 /// What is not understood, kept.
 pub fn other(kind: &str, raw: Value) -> Block {
     Block::Other { kind: kind.to_owned(), raw }

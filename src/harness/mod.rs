@@ -7,6 +7,7 @@ mod claude_code;
 mod codex;
 mod database;
 mod goose;
+mod hermes;
 mod homes;
 pub mod jsonl;
 mod messages;
@@ -26,7 +27,7 @@ use std::path::{Path, PathBuf};
 
 /// Every store, in the order in which harnesses are listed.
 pub fn stores() -> &'static [&'static dyn Store] {
-    &[&claude_code::ClaudeCode, &codex::Codex, &opencode::OpenCode, &goose::Goose]
+    &[&claude_code::ClaudeCode, &codex::Codex, &opencode::OpenCode, &goose::Goose, &hermes::Hermes]
 }
 
 /// What a reading may do while it works, and whether it should go on.

@@ -1,6 +1,6 @@
 //! The database. Its columns grew from version to version, so each is asked for only where it is.
 
-use super::record::{LOOK_BACK, Stored, milliseconds};
+use super::record::{Stored, milliseconds};
 use crate::harness::database::{Columns, integer, text as column};
 use crate::harness::{Details, Page, PageRequest, Reading, Session, Skip, Source, Wanted, messages, text};
 use crate::limits;
@@ -136,11 +136,10 @@ pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> 
         let oldest = stored.iter().take(request.limit).last().map_or(END, |stored| stored.place);
         let place = |stored: &Stored| format!("{}:{}", stored.place.0, stored.place.1);
         let mut page = messages::page(stored, request.limit, place, Stored::into_message);
-        if page.next.is_some() && !messages::name_results(&mut page.messages, &[]) {
-            let earlier = conversation.newest(oldest, LOOK_BACK)?;
-            let earlier: Vec<Message> = earlier.into_iter().map(Stored::into_message).collect();
-            messages::name_results(&mut page.messages, &earlier);
-        }
+        messages::name_from_earlier(&mut page, || {
+            let earlier = conversation.newest(oldest, limits::CALLS_LOOKED_FOR)?;
+            Ok::<Vec<Message>, rusqlite::Error>(earlier.into_iter().map(Stored::into_message).collect())
+        })?;
         Ok(page)
     })?)
 }

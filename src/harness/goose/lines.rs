@@ -1,6 +1,6 @@
 //! The files of before: a line about the session, then a line a message.
 
-use super::record::{LOOK_BACK, Stored};
+use super::record::Stored;
 use crate::harness::jsonl::{self, Ends};
 use crate::harness::walk::stem;
 use crate::harness::{Attendant, Details, Page, PageRequest, Session, Skip, Source, Wanted, messages, text};
@@ -79,7 +79,7 @@ pub fn details(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
 pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
     let before = request.cursor.map(|cursor| cursor.parse().map_err(|_| Skip::Cursor)).transpose()?;
     let file = open_regular(&session.location)?;
-    let room = request.limit.saturating_add(1 + LOOK_BACK);
+    let room = request.limit.saturating_add(1 + limits::CALLS_LOOKED_FOR);
     let newest = newest(file, before.unwrap_or(i64::MAX), room, request.attendant)?;
     let (numbers, mut messages): (Vec<i64>, Vec<Message>) =
         newest.into_iter().map(|stored| (stored.place.1, stored.into_message())).unzip();

@@ -3,10 +3,7 @@
 use crate::harness::messages::{base64_bytes, kind, other};
 use crate::harness::text;
 use crate::protocol::{Block, LastMessage, Message, Role};
-use serde_json::Value;
-
-/// How many messages before a page are looked into for the calls that its results belong to.
-pub const LOOK_BACK: usize = 64;
+use serde_json::{Value, json};
 
 /// Later times than this are not in seconds.
 const SECONDS_MAX: i64 = 10_000_000_000;
@@ -82,7 +79,7 @@ impl Stored {
             true => Role::Assistant,
             false => Role::System,
         };
-        let raw = (!known).then(|| Value::String(self.role));
+        let raw = (!known).then(|| json!({"role": self.role}));
         let content = match self.content {
             Value::Array(blocks) => blocks.into_iter().map(block).collect(),
             unknown => vec![other("unknown", unknown)],

@@ -98,7 +98,7 @@ fn every_kind_of_block_is_kept() {
             {"type": "toolResult", "id": "c2", "isError": true, "content": [image, other("resource", &blocks[7]["toolResult"]["value"]["content"][1])]},
             other("toolConfirmationRequest", &blocks[8]),
             other("unknown", &blocks[9])]},
-        {"role": "system", "timestampMs": 2_000, "content": [other("unknown", &json!("no blocks"))], "raw": "narrator"},
+        {"role": "system", "timestampMs": 2_000, "content": [other("unknown", &json!("no blocks"))], "raw": {"role": "narrator"}},
         {"role": "user", "timestampMs": 3_000, "content": [other("unknown", &json!("[{torn"))]},
     ]);
     assert_eq!(sessions.list().loaded("20260901_1"), expected);
