@@ -52,6 +52,11 @@ pub fn other(kind: &str, raw: Value) -> Block {
     Block::Other { kind: kind.to_owned(), raw }
 }
 
+/// The same, under its own word for what it is.
+pub fn unknown(raw: Value) -> Block {
+    Block::Other { kind: kind(&raw).to_owned(), raw }
+}
+
 /// A record's own word for what it is.
 pub fn kind(record: &Value) -> &str {
     record["type"].as_str().unwrap_or("unknown")

@@ -133,7 +133,7 @@ pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> 
     Ok(sqlite::read(&session.location, |connection| {
         let conversation = Conversation::open(connection, &session.id)?;
         let stored = conversation.newest(before, request.limit.saturating_add(1))?;
-        let oldest = stored.iter().take(request.limit).last().map_or(END, |stored| stored.place);
+        let oldest = stored[..stored.len().min(request.limit)].last().map_or(END, |stored| stored.place);
         let place = |stored: &Stored| format!("{}:{}", stored.place.0, stored.place.1);
         let mut page = messages::page(stored, request.limit, place, Stored::into_message);
         messages::name_from_earlier(&mut page, || {

@@ -1,6 +1,6 @@
 //! A message, as the database and the older files keep it.
 
-use crate::harness::messages::{base64_bytes, kind, other};
+use crate::harness::messages::{base64_bytes, kind, other, unknown};
 use crate::harness::text;
 use crate::protocol::{Block, LastMessage, Message, Role};
 use serde_json::{Value, json};
@@ -82,7 +82,7 @@ impl Stored {
         let raw = (!known).then(|| json!({"role": self.role}));
         let content = match self.content {
             Value::Array(blocks) => blocks.into_iter().map(block).collect(),
-            unknown => vec![other("unknown", unknown)],
+            odd => vec![other("unknown", odd)],
         };
         Message { id: self.id, role, timestamp_ms, model: None, parent_id: None, content, raw }
     }
@@ -99,7 +99,7 @@ fn block(raw: Value) -> Block {
         "toolResponse" => result(&raw),
         _ => None,
     };
-    made.unwrap_or_else(|| other(&kind(&raw).to_owned(), raw))
+    made.unwrap_or_else(|| unknown(raw))
 }
 
 fn image(raw: &Value) -> Option<Block> {

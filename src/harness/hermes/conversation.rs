@@ -41,7 +41,7 @@ pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> 
     Ok(sqlite::read(&session.location, |connection| {
         let conversation = Conversation::whole(connection, &session.id)?;
         let stored = conversation.newest(before, request.limit.saturating_add(1))?;
-        let oldest = stored.iter().take(request.limit).last().map_or(before, |stored| stored.number);
+        let oldest = stored[..stored.len().min(request.limit)].last().map_or(before, |stored| stored.number);
         let place = |stored: &Stored| stored.number.to_string();
         let mut page = messages::page(stored, request.limit, place, Stored::into_message);
         messages::name_from_earlier(&mut page, || {

@@ -1,6 +1,7 @@
 //! What a list needs of the database. Its columns grew from version to version, so each is asked for only where it is.
 
 use super::conversation::Conversation;
+use super::record::Content;
 use crate::harness::database::{Columns, integer, real, text as column};
 use crate::harness::{Reading, Session, Skip, Source, text};
 use crate::limits;
@@ -27,8 +28,11 @@ pub fn read(source: &Source, profile: Option<&str>) -> Result<Reading, Skip> {
             if let Some(mut session) = session(row, source).filter(|_| !origin.is_mirror()) {
                 session.profile = session.profile.or_else(|| profile.map(Box::from));
                 if session.title.is_none() {
-                    let first = Conversation::alone(connection, &id)?.topics(1)?;
-                    session.title = first.first().and_then(|prompt| text::title(prompt));
+                    let mut prompt = column(row, 14).and_then(|first| Content::of(first.into_owned()).spoken());
+                    if prompt.is_none() {
+                        prompt = Conversation::alone(connection, &id)?.topics(1)?.pop();
+                    }
+                    session.title = prompt.and_then(|prompt| text::title(&prompt));
                 }
                 session.title = session.title.or_else(|| column(row, 12).and_then(|name| text::title(&name)));
                 sessions.push(session);
@@ -55,12 +59,16 @@ fn listing(connection: &Connection) -> rusqlite::Result<Option<String>> {
     }
     let origin = origin(&columns);
     let wanted = ["model", "title", "profile_name", "archived", "display_name"].map(|name| columns.or_null(name));
-    let (wanted, active) = (wanted.join(", "), active(&messages));
+    let (title, wanted, active) = (wanted[1], wanted.join(", "), active(&messages));
     Ok(Some(format!(
         "select id, {origin}, {wanted},
            (select timestamp from messages
             where session_id = sessions.id {active} and timestamp < 9e18 and role in ('user', 'assistant')
-            order by timestamp desc limit 1)
+            order by timestamp desc limit 1),
+           case when coalesce({title}, '') = '' then
+             (select content from messages where session_id = sessions.id {active} and role = 'user'
+              order by timestamp limit 1)
+           end
          from sessions"
     )))
 }

@@ -2,7 +2,7 @@
 
 use super::database::milliseconds;
 use crate::harness::database::{integer, real, text as column};
-use crate::harness::messages::{arguments, image, kind, other};
+use crate::harness::messages::{arguments, image, kind, other, unknown};
 use crate::harness::text;
 use crate::protocol::{Block, LastMessage, Message, Role};
 use rusqlite::Row;
@@ -27,9 +27,39 @@ pub struct Stored {
     thought_records: Option<String>,
 }
 
-enum Content {
+/// What a message says.
+pub enum Content {
     Text(String),
     Parts(Value),
+}
+
+impl Content {
+    pub fn of(stored: String) -> Self {
+        let parts = stored.strip_prefix(STRUCTURED).and_then(text::value);
+        parts.map_or(Self::Text(stored), Self::Parts)
+    }
+
+    /// The text, without what stands beside it.
+    fn text(&self) -> Cow<'_, str> {
+        match self {
+            Self::Text(text) => Cow::Borrowed(text),
+            Self::Parts(parts) => {
+                let texts = parts.as_array().into_iter().flatten().filter_map(|part| part["text"].as_str());
+                Cow::Owned(texts.collect::<Vec<_>>().join("\n"))
+            }
+        }
+    }
+
+    fn is_summary(&self) -> bool {
+        let text = self.text();
+        SUMMARIES.iter().any(|opening| text.starts_with(opening))
+    }
+
+    /// The text, if it was said and is not what the program made of earlier messages.
+    pub fn spoken(&self) -> Option<String> {
+        let text = self.text();
+        (!text.trim().is_empty() && !self.is_summary()).then(|| text.into_owned())
+    }
 }
 
 impl Stored {
@@ -49,12 +79,10 @@ impl Stored {
 
     pub fn of(row: &Row<'_>) -> Self {
         let member = |at| column(row, at).map(Cow::into_owned);
-        let content = member(2).unwrap_or_default();
-        let parts = content.strip_prefix(STRUCTURED).and_then(text::value);
         Self {
             number: integer(row, 0).unwrap_or_default(),
             role: member(1).unwrap_or_default(),
-            content: parts.map_or(Content::Text(content), Content::Parts),
+            content: Content::of(member(2).unwrap_or_default()),
             call_id: member(3),
             calls: member(4),
             tool: member(5),
@@ -64,27 +92,9 @@ impl Stored {
         }
     }
 
-    /// The text, without what stands beside it.
-    fn text(&self) -> Cow<'_, str> {
-        match &self.content {
-            Content::Text(text) => Cow::Borrowed(text),
-            Content::Parts(parts) => {
-                let texts = parts.as_array().into_iter().flatten().filter_map(|part| part["text"].as_str());
-                Cow::Owned(texts.collect::<Vec<_>>().join("\n"))
-            }
-        }
-    }
-
-    fn is_summary(&self) -> bool {
-        let text = self.text();
-        SUMMARIES.iter().any(|opening| text.starts_with(opening))
-    }
-
     /// What a person or a model said.
     fn spoken(&self) -> Option<String> {
-        let speaks = (self.role == "user" || self.role == "assistant") && !self.is_summary();
-        let text = speaks.then(|| self.text())?;
-        (!text.trim().is_empty()).then(|| text.into_owned())
+        if self.role == "user" || self.role == "assistant" { self.content.spoken() } else { None }
     }
 
     /// What a person asked.
@@ -101,7 +111,7 @@ impl Stored {
     /// The normal form.
     pub fn into_message(self) -> Message {
         let role = match self.role.as_str() {
-            _ if self.is_summary() => Role::System,
+            _ if self.content.is_summary() => Role::System,
             "user" => Role::User,
             "assistant" => Role::Assistant,
             "tool" => Role::Tool,
@@ -146,7 +156,7 @@ fn blocks(content: Content) -> Vec<Block> {
         Content::Text(text) if text.is_empty() => Vec::new(),
         Content::Text(text) => vec![Block::Text { text }],
         Content::Parts(Value::Array(parts)) => parts.into_iter().map(part).collect(),
-        Content::Parts(unknown) => vec![other("unknown", unknown)],
+        Content::Parts(odd) => vec![other("unknown", odd)],
     }
 }
 
@@ -155,7 +165,7 @@ fn part(raw: Value) -> Block {
     match (kind(&raw), raw["text"].as_str(), url) {
         ("text" | "input_text", Some(text), _) => Block::Text { text: text.to_owned() },
         ("image_url" | "input_image", _, Some(url)) => image(url, None),
-        _ => other(&kind(&raw).to_owned(), raw),
+        _ => unknown(raw),
     }
 }
 
@@ -163,7 +173,7 @@ fn part(raw: Value) -> Block {
 fn calls(stored: String) -> Vec<Block> {
     match text::value(&stored) {
         Some(Value::Array(calls)) => calls.into_iter().map(call).collect(),
-        unknown => vec![other("tool_calls", unknown.unwrap_or(Value::String(stored)))],
+        odd => vec![other("tool_calls", odd.unwrap_or(Value::String(stored)))],
     }
 }
 

@@ -1,6 +1,6 @@
 //! A message and its parts, as both forms of the storage keep them.
 
-use crate::harness::messages::{image, kind, other};
+use crate::harness::messages::{image, kind, other, unknown};
 use crate::harness::text;
 use crate::protocol::{Block, LastMessage, Message, Role};
 use serde_json::Value;
@@ -138,7 +138,7 @@ fn blocks(part: Value) -> Vec<Block> {
         ("reasoning", Some(text)) => vec![Block::Thinking { text: text.to_owned() }],
         ("tool", _) => tool(part),
         ("file", _) => vec![file(part)],
-        _ => vec![other(&kind(&part).to_owned(), part)],
+        _ => vec![unknown(part)],
     }
 }
 
