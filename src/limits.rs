@@ -58,6 +58,12 @@ pub const INDEX_FILE: usize = 16 << 20;
 pub const COMPRESSED_WHOLE: u64 = 4 << 20;
 /// Bytes that a compressed session may unpack to; what comes after them is not seen.
 pub const UNPACKED_MAX: u64 = 1 << 30;
+/// Rows of a conversation that are looked into for its opening texts, or for its last one.
+pub const ROWS_LOOKED_AT: usize = 1_000;
+/// Messages before a page that are looked into for the calls which its results belong to.
+pub const CALLS_LOOKED_FOR: usize = 64;
+/// Bytes of a file that are read between two reports of how far the reading is.
+pub const PROGRESS_BYTES: u64 = 8 << 20;
 /// How long a locked database is waited for.
 pub const DATABASE_BUSY: std::time::Duration = std::time::Duration::from_millis(250);
 /// Files below one root; a store with more is cut, and coverage says so.

@@ -32,6 +32,11 @@ impl<'a> Environment<'a> {
         Self(lookup)
     }
 
+    /// A variable as it is; a blank one is none.
+    pub fn value(&self, name: &str) -> Option<PathBuf> {
+        self.0(name).filter(|value| !value.as_os_str().is_empty())
+    }
+
     /// A variable that names a place. A blank or relative value names none.
     pub fn path(&self, name: &str) -> Option<PathBuf> {
         self.0(name).filter(|path| path.is_absolute())

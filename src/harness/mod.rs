@@ -6,18 +6,25 @@
 mod backward;
 mod claude_code;
 mod codex;
+mod database;
 mod gemini;
+mod goose;
 mod grok;
+mod hermes;
 mod homes;
 mod ids;
 pub mod jsonl;
+mod messages;
 mod newest_first;
 mod openclaw;
+mod opencode;
 mod orchestrator;
 mod pi;
 #[cfg(test)]
 mod probe;
 mod supercode;
+#[cfg(test)]
+mod testing;
 mod text;
 #[cfg(all(test, unix))]
 mod untouched;
@@ -37,9 +44,12 @@ pub fn stores() -> &'static [&'static dyn Store] {
         &claude_code::ClaudeCode,
         &codex::Codex,
         &gemini::Gemini,
+        &opencode::OpenCode,
+        &goose::Goose,
         &pi::Pi,
         &grok::Grok,
         &openclaw::OpenClaw,
+        &hermes::Hermes,
         &supercode::Supercode,
         &orchestrator::Orchestrator,
     ]
@@ -90,6 +100,12 @@ pub trait Store: Sync {
     /// The mark that this harness's store keeps of a directory instead of its name; `None` where it keeps names.
     fn workspace_mark(&self, _directory: &str) -> Option<String> {
         None
+    }
+
+    /// Whether one id is one session wherever it is found. Where it is not, two roots may hold different sessions under
+    /// one id.
+    fn ids_are_unique(&self) -> bool {
+        true
     }
 
     /// How a person gets back into a session with the harness's own program; `None` where there is no way.

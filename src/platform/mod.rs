@@ -8,3 +8,5 @@ pub mod signals;
 pub mod socket;
 pub mod sqlite;
 pub mod stdio;
+#[cfg(test)]
+pub mod testing;
