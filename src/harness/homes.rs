@@ -2,6 +2,7 @@
 
 use super::{Store, stores};
 use crate::protocol::{Harness, RootOrigin};
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 /// A directory below which a harness keeps sessions.
@@ -19,6 +20,9 @@ pub struct Root {
     pub usual: bool,
 }
 
+/// The variables that name the user's home, the second one on Windows alone.
+const USER_HOME: [&str; 2] = ["HOME", "USERPROFILE"];
+
 /// The variables of the environment, as far as a store asks for them.
 pub struct Environment<'a>(&'a dyn Fn(&str) -> Option<PathBuf>);
 
@@ -30,7 +34,8 @@ impl Environment<'_> {
 
     /// The user's home. Without a usable one there are no defaults.
     pub fn home(&self) -> Option<PathBuf> {
-        self.path("HOME").or_else(|| cfg!(windows).then(|| self.path("USERPROFILE")).flatten())
+        let [home, windows_home] = USER_HOME;
+        self.path(home).or_else(|| cfg!(windows).then(|| self.path(windows_home)).flatten())
     }
 
     /// A harness's home: what its variable names, else a default below the user's home.
@@ -79,6 +84,22 @@ impl Homes {
             homes.add(root);
         }
         homes
+    }
+
+    /// The variables, besides the user's home, that are set and that a harness's store asks for.
+    pub fn variables(harness: Harness) -> Vec<String> {
+        let set = RefCell::new(Vec::new());
+        let look = |name: &str| {
+            let value = std::env::var_os(name).map(PathBuf::from)?;
+            if !USER_HOME.contains(&name) {
+                set.borrow_mut().push(name.to_owned());
+            }
+            Some(value)
+        };
+        if let Some(store) = store_of(harness) {
+            store.roots(&Environment(&look));
+        }
+        set.into_inner()
     }
 
     /// Adds a root that the spawner or the client names: a harness's home, or the directory in it that holds sessions.

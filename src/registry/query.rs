@@ -218,6 +218,9 @@ impl<'a> Filter<'a> {
     }
 
     fn admits_workspace(&mut self, workspace: Option<&'a str>) -> bool {
+        if self.workspace.is_none() && self.family.is_none() && !self.grant.has_workspace_scope() {
+            return true;
+        }
         if let Some(known) = self.judged.get(&workspace) {
             return *known;
         }

@@ -108,10 +108,12 @@ impl RootScan {
         store.walk(&self.root, &mut finder);
         self.generation = self.generation.wrapping_add(1);
         let mut stale = Vec::new();
+        let mut unchanged = 0;
         for source in std::mem::take(&mut finder.sources) {
             match self.files.get_mut(source.path.as_os_str()) {
                 Some(file) if !file.racy && file.stamp == source.stamp && file.beside == source.beside => {
                     file.generation = self.generation;
+                    unchanged += 1;
                 }
                 _ => stale.push(source),
             }
@@ -121,9 +123,12 @@ impl RootScan {
         for (source, outcome) in stale.into_iter().zip(readings) {
             self.changed |= self.keep(source, outcome);
         }
-        let before = self.files.len();
-        self.files.retain(|_, file| file.generation == self.generation);
-        self.changed |= self.files.len() != before;
+        // Mostly nothing went, and then there is no need to look at each.
+        if self.files.len() != unchanged {
+            let before = self.files.len();
+            self.files.retain(|_, file| file.generation == self.generation);
+            self.changed |= self.files.len() != before;
+        }
         self.finder = finder;
         self.elapsed = begin.elapsed();
         Ok(())
@@ -211,7 +216,7 @@ pub fn parallel<T: Sync, R: Send>(
             if attendant.cancelled() {
                 return done;
             }
-            if index % ALONE == 0 {
+            if index.is_multiple_of(ALONE) {
                 attendant.progress(message, index as u64, Some(items.len() as u64));
             }
             done.push((index, work(&mut ends, item)));
