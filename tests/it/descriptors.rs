@@ -1,11 +1,11 @@
 //! The server's descriptors: what they may be, and how they are left.
 
-use crate::support::{Home, Spawn, Transport, initialize_params};
+use crate::support::{Home, Spawn, Transport, bytes_in, initialize_params};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 use std::process::{Command, Stdio};
 use std::ptr::null_mut;
@@ -61,11 +61,12 @@ fn serve(home: &Home) -> Command {
     command
 }
 
+fn call(id: u64, method: &str, params: Value) -> String {
+    json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string() + "\n"
+}
+
 /// A conversation of an `initialize`, some lists and a ping, as lines.
 fn conversation() -> String {
-    let call = |id, method, params: Value| {
-        json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string() + "\n"
-    };
     let mut lines = call(0, "initialize", initialize_params());
     for id in 1..9 {
         lines += &call(id, "registry/list", json!({}));
@@ -122,6 +123,31 @@ fn a_full_disk_ends_it_and_a_directory_says_nothing() {
     let output = serve(&home).stdin(File::open(home.path()).unwrap()).output().unwrap();
     assert!(output.status.code().is_some());
     assert_eq!(output.stdout, b"");
+}
+
+#[test]
+fn a_terminal_as_output_gets_all_before_the_end() {
+    let home = Home::new();
+    home.project("-w", "/w").many(1_000);
+    let (ours, theirs) = terminal();
+    let mut child = serve(&home).stdin(Stdio::piped()).stdout(theirs).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let lines = call(0, "initialize", initialize_params()) + &call(1, "registry/list", json!({ "limit": 1_000 }));
+    input.write_all(lines.as_bytes()).unwrap();
+    // A terminal takes 4 KiB at a time. Once it is full of the list, a thread is stuck with the rest of it.
+    while bytes_in(ours.as_fd(), libc::FIONREAD) < 3_000 {
+        std::thread::yield_now();
+    }
+    drop(input);
+    let mut answers = Vec::new();
+    let mut ours = File::from(ours);
+    let mut part = [0; 4096];
+    // The end shows as an error: nobody has the other side any more.
+    while let Ok(count @ 1..) = ours.read(&mut part) {
+        answers.extend_from_slice(&part[..count]);
+    }
+    assert_eq!(ids(answers), [0, 1]);
+    assert!(child.wait().unwrap().success());
 }
 
 /// The two ends of a new pseudo terminal: ours, and what a program takes for a terminal.

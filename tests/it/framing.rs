@@ -187,7 +187,7 @@ fn nesting_up_to_the_bound_is_served() {
 fn a_frame_far_over_the_limit_is_not_stored() {
     for framing in Framing::BOTH {
         let mut server = Spawn::empty().framing(framing).open();
-        server.frame(vec![b' '; 20 << 20]);
+        server.frame(vec![b' '; 80 << 20]);
         server.expect_refusal().is(-32033, "too_large");
         server.pong();
         assert!(server.peak_memory() < 60 * MIB, "{} KiB", server.peak_memory());
@@ -261,6 +261,7 @@ fn frames_may_come_byte_by_byte_or_all_at_once() {
     for framing in Framing::BOTH {
         for transport in [Transport::Pipes, Transport::OneSocket] {
             let mut server = Spawn::empty().framing(framing).transport(transport).start();
+            server.raw_byte_by_byte("\u{feff}\r\n");
             server.raw_byte_by_byte(framing.encode(initialize()));
             server.answer(1).result();
             server.raw_byte_by_byte(framing.encode(PING));

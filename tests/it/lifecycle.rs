@@ -187,6 +187,25 @@ fn the_end_of_input_is_the_end_once_all_is_answered() {
 }
 
 #[test]
+fn a_client_that_does_not_read_cannot_keep_it() {
+    for end in ["exit", "input"] {
+        let home = Home::new();
+        home.project("-w", "/w").many(1_000);
+        let mut server = Spawn::new(home).unread().start();
+        server.ask("initialize", initialize_params());
+        server.ask("registry/list", json!({ "limit": 1_000 }));
+        while server.unread_bytes() < 60_000 {
+            std::thread::yield_now();
+        }
+        match end {
+            "exit" => server.notify("exit", json!({})),
+            _ => server.close_input(),
+        }
+        assert_eq!(server.exit_code(), i32::from(end == "exit"));
+    }
+}
+
+#[test]
 fn the_end_of_the_client_s_process_is_the_end() {
     for transport in [Transport::Pipes, Transport::Sockets] {
         let mut client = Command::new("sleep").arg("1000").spawn().unwrap();

@@ -10,7 +10,7 @@ mod wire;
 pub use answer::{Answer, Failure};
 pub use home::{Home, uuid};
 pub use server::{Server, initialize_params};
-pub use spawn::{Spawn, Transport};
+pub use spawn::{Spawn, Transport, bytes_in};
 pub use wire::Framing;
 
 use std::time::Duration;
