@@ -7,6 +7,7 @@ mod claude_code;
 mod codex;
 mod homes;
 pub mod jsonl;
+pub mod pages;
 mod text;
 mod walk;
 
@@ -57,6 +58,11 @@ pub trait Store: Sync {
     /// The mark that this harness's store keeps of a directory instead of its name; `None` where it keeps names.
     fn workspace_mark(&self, _directory: &str) -> Option<String> {
         None
+    }
+
+    /// Whether two sessions of one id are one and the same, wherever they lie.
+    fn ids_are_unique(&self) -> bool {
+        true
     }
 
     /// How a person gets back into a session with the harness's own program; `None` where there is no way.
