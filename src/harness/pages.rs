@@ -12,12 +12,12 @@ use std::io::{self, BufReader, Read};
 /// A text that can be read from any place on.
 pub trait Text {
     /// Reads at `offset` into `buffer` until it is full or the text ends; answers how much came.
-    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, Skip>;
 }
 
 impl Text for File {
-    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        files::read_at(self, buffer, offset)
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, Skip> {
+        Ok(files::read_at(self, buffer, offset)?)
     }
 }
 
@@ -121,7 +121,7 @@ pub fn parse_long<T: DeserializeOwned>(text: &impl Text, line: &Line<'_>) -> Opt
     impl<T: Text> Read for Part<'_, T> {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
             let room = buffer.len().min(usize::try_from(self.2).unwrap_or(usize::MAX));
-            let count = self.0.read_at(&mut buffer[..room], self.1)?;
+            let count = self.0.read_at(&mut buffer[..room], self.1).map_err(io::Error::other)?;
             (self.1, self.2) = (self.1 + count as u64, self.2 - count as u64);
             Ok(count)
         }
@@ -218,7 +218,7 @@ mod tests {
     use serde::Deserialize;
 
     impl Text for &[u8] {
-        fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, Skip> {
             let rest = self.get(offset as usize..).unwrap_or_default();
             let count = rest.len().min(buffer.len());
             buffer[..count].copy_from_slice(&rest[..count]);

@@ -16,12 +16,15 @@ fn load(session: &Session, cursor: Option<&str>, limit: usize) -> Result<Page, S
 
 /// All messages; the same whatever the size of a page.
 fn whole(session: &Session) -> Vec<Message> {
-    let paged = |limit| all(limit, |request| ClaudeCode.load(&[], session, request).unwrap());
-    let messages = paged(1_000);
+    let messages = paged(session, 1_000);
     for limit in [1, 2, 3, 5, 7] {
-        assert_eq!(paged(limit), messages, "in pages of {limit}");
+        assert_eq!(paged(session, limit), messages, "in pages of {limit}");
     }
     messages
+}
+
+fn paged(session: &Session, limit: usize) -> Vec<Message> {
+    all(limit, |request| ClaudeCode.load(&[], session, request).unwrap())
 }
 
 /// A conversation in short: role, begin of the uuid, and what it says.
@@ -152,7 +155,7 @@ fn subagents_notices_and_what_was_typed_for_the_shell() {
     );
     assert_eq!(
         told(&whole(listing.of("agent-a188fbe4b63daf46d"))),
-        ["User f845cd inner task one", "Assistant 401c6f ok: ooks module.\n- init: Initia"]
+        ["User f845cd inner task one", "Assistant 401c6f ok: ooks module.\n- init: Initi"]
     );
 }
 
@@ -205,7 +208,7 @@ fn a_picture_a_fork_a_clearing_and_a_directory() {
             "System fad167 <local-command-caveat>…[vendor",
             "User c37917 <command-name>/clear</command-",
             "System e8d8e9 <local-command-stdout></local-",
-            "User cc7545 fresh after clear @@[{\"text\":\"n",
+            "User cc7545 fresh after clear @@[{\"text\":\"",
             "Assistant ac833e new session id",
         ]
     );
@@ -257,7 +260,7 @@ fn a_row_that_is_too_long_is_told_by_its_size() {
         json!({"parentUuid": "c", "type": "assistant", "uuid": "d", "message": {"id": "n", "content": "done"}}),
     ];
     fs::write(&path, rows.map(|row| row.to_string()).join("\n")).unwrap();
-    let messages = whole(&session_at(path));
+    let messages = paged(&session_at(path), 2);
     assert_eq!(told(&messages), ["User a go", "Assistant b Read#t", "Tool c <user>", "Assistant d done"]);
     let raw = json!({"bytes": result.to_string().len()});
     assert_eq!(messages[2].content, [Block::Other { kind: "user".to_owned(), raw }]);
