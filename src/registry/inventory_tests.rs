@@ -2,23 +2,29 @@
 
 use super::inventory::Stored;
 use super::scan::{RootScan, refresh_all};
+use super::{Registry, Request};
+use crate::authority::Grant;
 use crate::harness::pages::testing::Patient;
 use crate::harness::{
-    Details, Environment, Finder, Name, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
+    Details, Environment, Finder, Homes, Name, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
     jsonl::Ends,
 };
-use crate::protocol::{Harness, Parent, Relation, Resume, RootOrigin};
+use crate::platform::process;
+use crate::protocol::{Harness, Parent, Query, Relation, Resume, RootOrigin};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 /// A store of files that say in JSON what is to be read of them, with ids that are counters.
-struct Counters;
+struct Counters(Harness);
+
+const GOOSE: &Counters = &Counters(Harness::Goose);
+const OPENCODE: &Counters = &Counters(Harness::OpenCode);
 
 impl Store for Counters {
     fn harness(&self) -> Harness {
-        Harness::Goose
+        self.0
     }
 
     fn roots(&self, _: &Environment<'_>) -> Vec<Root> {
@@ -27,7 +33,7 @@ impl Store for Counters {
 
     fn named_root(&self, path: &Path) -> Root {
         let (path, home) = (path.to_owned(), path.to_owned());
-        Root { harness: Harness::Goose, path, home, origin: RootOrigin::Flag, usual: false }
+        Root { harness: self.0, path, home, origin: RootOrigin::Flag, usual: false }
     }
 
     fn walk(&self, root: &Root, finder: &mut Finder) {
@@ -83,7 +89,7 @@ impl Store for Counters {
 
 /// Roots in order, each with files of this content.
 struct World {
-    _home: TempDir,
+    home: TempDir,
     roots: Vec<PathBuf>,
     scans: Vec<RootScan>,
 }
@@ -100,9 +106,9 @@ fn world(roots: &[&[Value]]) -> World {
         paths.push(root);
     }
     let mut scans: Vec<_> =
-        paths.iter().map(|root| RootScan::with_store(Counters.named_root(root), Some(&Counters))).collect();
+        paths.iter().map(|root| RootScan::with_store(GOOSE.named_root(root), Some(GOOSE))).collect();
     refresh_all(&mut scans, &Patient).unwrap();
-    World { _home: home, roots: paths, scans }
+    World { home, roots: paths, scans }
 }
 
 fn sessions(sessions: &[Value]) -> Value {
@@ -208,4 +214,68 @@ fn a_mark_is_resolved_against_every_directory_that_is_known() {
 fn without_marks_no_directory_matters() {
     let world = world(&[&[sessions(&[json!({"id": "a", "workspace": "/w", "mark": "m"}), json!({"id": "b"})])]]);
     assert!(!join(&world).has_marks);
+}
+
+/// What a list of all pages of one entry gives: ids and workspaces.
+fn listed(registry: &Registry, query: &Query) -> Vec<(String, Option<String>)> {
+    let snapshot = registry.snapshot(&Patient).unwrap();
+    let (mut found, mut cursor) = (Vec::new(), None::<String>);
+    loop {
+        let request =
+            Request { query, cursor: cursor.as_deref(), limit: 1, grant: &Grant::all(), roots: &registry.roots() };
+        let page = snapshot.list(&request, &Patient).unwrap();
+        found.extend(page.entries.into_iter().map(|entry| (entry.id, entry.workspace)));
+        cursor = page.next_cursor;
+        if cursor.is_none() {
+            return found;
+        }
+    }
+}
+
+fn registry_of(world: World, homes: Homes) -> (TempDir, Registry) {
+    let registry = Registry::new(homes, "test".to_owned());
+    registry.state().scans.extend(world.scans);
+    (world.home, registry)
+}
+
+#[test]
+fn entries_of_one_time_are_listed_once_each_whatever_their_harness() {
+    let one = || sessions(&[json!({"id": "1", "updated": 7})]);
+    let mut world = world(&[&[one()], &[one()]]);
+    world.scans[0] = RootScan::with_store(OPENCODE.named_root(&world.roots[0]), Some(OPENCODE));
+    let (_home, registry) = registry_of(world, Homes::default());
+    let ids: Vec<_> = listed(&registry, &Query::default()).into_iter().map(|(id, _)| id).collect();
+    assert_eq!(ids, ["goose:1", "opencode:1"]);
+}
+
+#[test]
+fn an_entry_in_a_later_root_is_found_by_its_id_and_a_profile_by_its_name() {
+    let of = |profile: Option<&str>, created: i64| {
+        sessions(&[json!({"id": "1", "created": created, "updated": created, "profile": profile})])
+    };
+    let world = world(&[&[of(None, 1)], &[of(Some("work"), 2)]]);
+    let id = format!("goose:1@{}", world.roots[1].display());
+    let (_home, registry) = registry_of(world, Homes::default());
+    let of = |profile: &str| listed(&registry, &Query { profile: Some(profile.to_owned()), ..Query::default() });
+    assert_eq!((of("work"), of("other")), (vec![(id.clone(), None)], vec![]));
+    let entry = registry.snapshot(&Patient).unwrap().describe(&id, &Grant::all(), &[]).unwrap();
+    assert_eq!((entry.id, entry.session_id, entry.profile), (id, "1".to_owned(), Some("work".to_owned())));
+}
+
+#[test]
+fn where_something_lives_now_is_known_too() {
+    let marked = world(&[&[sessions(&[json!({"id": "1", "mark": "mark of /live", "updated": 1})])]]);
+    let claude = TempDir::new().unwrap();
+    let registrations = claude.path().join("sessions");
+    fs::create_dir(&registrations).unwrap();
+    let mut homes = Homes::default();
+    homes.add_named(Harness::ClaudeCode, claude.path(), RootOrigin::Flag);
+    let (_home, registry) = registry_of(marked, homes);
+    let query = Query { harnesses: Some(vec![Harness::Goose]), ..Query::default() };
+    assert_eq!(listed(&registry, &query), [("goose:1".to_owned(), None)]);
+    let pid = i32::try_from(std::process::id()).unwrap();
+    let record = json!({"pid": pid, "sessionId": "s", "cwd": "/live", "name": "live", "kind": "interactive",
+        "procStart": process::start_mark(pid).unwrap().to_string()});
+    fs::write(registrations.join(format!("{pid}.json")), record.to_string()).unwrap();
+    assert_eq!(listed(&registry, &query), [("goose:1".to_owned(), Some("/live".to_owned()))]);
 }
