@@ -8,6 +8,18 @@ pub const DEFAULT: Limits =
 
 /// Entries of a page when the client does not say.
 pub const PAGE_DEFAULT: usize = 50;
+/// Messages of a page when the client does not say.
+pub const MESSAGES_DEFAULT: usize = 200;
+/// Bytes of a store's records after which a page of messages ends early.
+pub const PAGE_BYTES: u64 = 4 << 20;
+/// Bytes of a text that are read at once on the way back from its end.
+pub const PAGE_CHUNK: usize = 128 << 10;
+/// Records beside the current branch that are kept in mind until it is known whether they belong to it.
+pub const BESIDE: usize = 1_024;
+/// Bytes before a tool's result within which its call is looked for, and before a message the turn that it is of.
+pub const LOOK_BACK: u64 = 4 << 20;
+/// Bytes of an unpacked text that are kept at once.
+pub const UNPACKED_WINDOW: usize = 4 << 20;
 
 /// Bytes of one block of headers; a longer one is a bad frame.
 pub const HEADER_BYTES: usize = 8 << 10;
@@ -80,8 +92,6 @@ pub const EXCERPT_CHARS: usize = 1_000;
 pub const MATCH_CONTEXT: usize = 80;
 /// Opening user texts of a session.
 pub const TOPICS: usize = 8;
-/// Bytes before a page that are looked into for what its messages leave out: a tool's name, a turn's model.
-pub const LOOK_BACK: u64 = 4 << 20;
 /// Subagents of one session that are read.
 pub const CHILDREN: usize = 10_000;
 /// Parents that are followed upwards.

@@ -19,6 +19,7 @@ mod newest_first;
 mod openclaw;
 mod opencode;
 mod orchestrator;
+pub mod pages;
 mod pi;
 #[cfg(test)]
 mod probe;
@@ -102,8 +103,7 @@ pub trait Store: Sync {
         None
     }
 
-    /// Whether one id is one session wherever it is found. Where it is not, two roots may hold different sessions under
-    /// one id.
+    /// Whether two sessions of one id are one and the same, wherever they lie.
     fn ids_are_unique(&self) -> bool {
         true
     }

@@ -44,6 +44,11 @@ pub fn member<'a>(raw: Option<&'a RawValue>) -> Option<Cow<'a, str>> {
     raw.and_then(string)
 }
 
+/// A record's member as JSON; what cannot be held as such, as the text that it is in its record.
+pub fn raw_value(raw: &RawValue) -> Value {
+    value(raw.get()).unwrap_or_else(|| raw.get().into())
+}
+
 /// Whether a record's member is `true`.
 pub fn is_true(raw: Option<&RawValue>) -> bool {
     raw.is_some_and(|raw| raw.get() == "true")
@@ -106,6 +111,12 @@ fn fold(text: &str, max: usize) -> Option<Box<str>> {
         }
     }
     (!line.is_empty()).then(|| line.into())
+}
+
+/// How many bytes a text in base64 stands for.
+pub fn base64_bytes(text: &str) -> u64 {
+    let digits = text.trim_end_matches('=').len() as u64;
+    digits * 3 / 4
 }
 
 /// A time in RFC 3339, as epoch milliseconds.

@@ -7,6 +7,7 @@ use crate::platform::git;
 use crate::protocol::{
     Activity, ActivitySource, Door, Entry, EntryPeer, Harness, Include, Parent, Relation, Repository, State,
 };
+use std::cmp::Reverse;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -31,7 +32,17 @@ impl<'a> Item<'a> {
     }
 
     pub fn id(&self) -> String {
-        format!("{}:{}", self.harness(), self.session_id())
+        format!("{}:{}", self.harness(), self.local_id())
+    }
+
+    /// What its id holds behind the harness.
+    fn local_id(&self) -> &'a str {
+        self.row.map_or_else(|| self.session_id(), |(_, row)| row.id())
+    }
+
+    /// What lists are sorted by: the newest first, then by id.
+    pub fn order(&self) -> (Reverse<Option<i64>>, &'static str, &'a str) {
+        (Reverse(self.time()), self.harness().id(), self.local_id())
     }
 
     pub fn session(&self) -> Option<&'a Session> {
@@ -43,7 +54,7 @@ impl<'a> Item<'a> {
     }
 
     pub fn workspace(&self) -> Option<&'a str> {
-        let stored = self.session().and_then(|session| session.workspace.as_deref());
+        let stored = self.row.and_then(|(_, row)| row.workspace());
         stored.or_else(|| self.live.and_then(|live| live.peer.cwd.as_deref()))
     }
 
@@ -87,7 +98,7 @@ impl<'a> Item<'a> {
             workspace: self.workspace().map(str::to_owned),
             title: self.title().map(str::to_owned),
             model: session.and_then(|session| session.model.as_deref()).map(str::to_owned),
-            profile: None,
+            profile: session.and_then(|session| session.profile.as_deref()).map(str::to_owned),
             created_at_ms: session.and_then(|session| session.created_at_ms),
             started_at_ms: live.and_then(|live| live.started_at_ms),
             updated_at_ms: session.and_then(|session| session.updated_at_ms),
@@ -112,13 +123,13 @@ impl<'a> Item<'a> {
     /// Parent and children, as far as they are in scope.
     fn relate(&self, entry: &mut Entry, stored: &Stored, grant: &Grant) {
         let item = |row: usize| Item { row: Some((row, &stored.rows[row])), live: None };
+        let Some((row, own)) = self.row else { return };
         if let Some(Parent { session_id: id @ Some(_), .. }) = &mut entry.parent {
-            let row = id.as_deref().and_then(|id| stored.find(self.harness(), id));
+            let row = id.as_deref().and_then(|id| stored.related(own, id));
             if row.is_some_and(|row| !item(row).in_scope(grant)) {
                 *id = None;
             }
         }
-        let Some((row, _)) = self.row else { return };
         let children =
             stored.children(row).map(item).filter(|child| child.is_child() && child.in_scope(grant)).count() as u64;
         entry.child_count = (children > 0).then_some(children);
@@ -137,7 +148,9 @@ fn activity(live: &Live) -> Activity {
 
 fn resume(row: &Row) -> Option<crate::protocol::Resume> {
     let store = harness::store_of(row.harness)?;
-    row.session.resumable.then(|| store.resume(&row.root, &row.session)).flatten()
+    let mut resume = row.session.resumable.then(|| store.resume(&row.root, &row.session)).flatten()?;
+    resume.cwd = resume.cwd.or_else(|| row.found_workspace.as_deref().map(str::to_owned));
+    Some(resume)
 }
 
 /// Which details the wanted members need.

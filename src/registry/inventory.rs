@@ -6,8 +6,9 @@ use crate::harness::{Name, Root, Session};
 use crate::protocol::{ActivityStatus, Harness, Parent, Peer, Problem, Relation, Skipped, State};
 use crate::{limits, peer};
 use std::cmp::Reverse;
-use std::collections::HashMap;
 use std::collections::hash_map::Entry as Slot;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::Path;
 use std::sync::Arc;
 
 /// The stored sessions, newest first.
@@ -16,9 +17,13 @@ pub struct Stored {
     pub rows: Vec<Row>,
     pub problems: Vec<Problem>,
     pub reports: Vec<RootReport>,
-    by_id: HashMap<(Harness, Box<str>), usize>,
+    /// Whether a directory that comes to be known may be that of a session.
+    pub has_marks: bool,
+    by_id: Index,
     children: HashMap<usize, Vec<usize>>,
 }
+
+type Index = HashMap<(Harness, Box<str>), usize>;
 
 /// One stored session.
 pub struct Row {
@@ -29,6 +34,22 @@ pub struct Row {
     pub title: Option<Box<str>>,
     /// Where it came from, after all that tells.
     pub parent: Option<Parent>,
+    /// The directory that its mark stands for, where its store keeps only that.
+    pub found_workspace: Option<Box<str>>,
+    /// Its id, where its own is that of another session in an earlier root.
+    own_id: Option<Box<str>>,
+}
+
+impl Row {
+    /// What its entry's id holds behind the harness.
+    pub fn id(&self) -> &str {
+        self.own_id.as_deref().unwrap_or(&self.session.id)
+    }
+
+    /// The directory that it works in.
+    pub fn workspace(&self) -> Option<&str> {
+        self.session.workspace.as_deref().or(self.found_workspace.as_deref())
+    }
 }
 
 /// A live session.
@@ -70,30 +91,35 @@ pub fn live(listing: &peer::Listing) -> Vec<Live> {
 }
 
 impl Stored {
-    /// Joins what the files of all roots say.
-    pub fn join(scans: &[RootScan]) -> Self {
+    /// Joins what the files of all roots say. `directories` are those that are known beyond them.
+    pub fn join(scans: &[RootScan], directories: &[String]) -> Self {
         let mut rows = one_a_conversation(scans);
         name(&mut rows, scans);
+        let has_marks = find_workspaces(&mut rows, scans, directories);
         rows.sort_unstable_by(|a, b| sort_key(a).cmp(&sort_key(b)));
-        let by_id: HashMap<_, _> =
-            rows.iter().enumerate().map(|(index, row)| ((row.harness, row.session.id.clone()), index)).collect();
+        let by_id = rows.iter().enumerate().map(|(index, row)| ((row.harness, row.id().into()), index)).collect();
         remarks(&mut rows, &by_id, scans);
         continuations(&mut rows, &by_id);
         copies(&mut rows);
         let mut children: HashMap<usize, Vec<usize>> = HashMap::new();
         for (index, row) in rows.iter().enumerate() {
             let parent = row.parent.as_ref().and_then(|parent| parent.session_id.as_deref());
-            if let Some(parent) = parent.and_then(|id| by_id.get(&(row.harness, id.into()))) {
-                children.entry(*parent).or_default().push(index);
+            if let Some(parent) = parent.and_then(|id| related(&by_id, row, id)) {
+                children.entry(parent).or_default().push(index);
             }
         }
         let (problems, reports) = (problems(scans), scans.iter().map(report).collect());
-        Self { rows, problems, reports, by_id, children }
+        Self { rows, problems, reports, has_marks, by_id, children }
     }
 
-    /// The row of a session.
-    pub fn find(&self, harness: Harness, session_id: &str) -> Option<usize> {
-        self.by_id.get(&(harness, session_id.into())).copied()
+    /// The row of an entry.
+    pub fn find(&self, harness: Harness, id: &str) -> Option<usize> {
+        self.by_id.get(&(harness, id.into())).copied()
+    }
+
+    /// The row of the session that a session means by an id.
+    pub fn related(&self, row: &Row, session_id: &str) -> Option<usize> {
+        related(&self.by_id, row, session_id)
     }
 
     /// The sessions that came from a session.
@@ -102,46 +128,120 @@ impl Stored {
     }
 }
 
-fn sort_key(row: &Row) -> (Reverse<Option<i64>>, Harness, &str) {
-    (Reverse(row.session.updated_at_ms), row.harness, &row.session.id)
+fn sort_key(row: &Row) -> (Reverse<Option<i64>>, &str, &str) {
+    (Reverse(row.session.updated_at_ms), row.harness.id(), row.id())
+}
+
+/// Where ids are not unique, a session means one of its own root first.
+fn related(by_id: &Index, row: &Row, session_id: &str) -> Option<usize> {
+    let near = by_id.get(&(row.harness, elsewhere(session_id, &row.root).into()));
+    near.or_else(|| by_id.get(&(row.harness, session_id.into()))).copied()
+}
+
+/// The id of a session whose own is taken by another one in an earlier root.
+fn elsewhere(session_id: &str, root: &Root) -> String {
+    format!("{session_id}@{}", root.path.display())
+}
+
+/// What tells conversations apart: where ids are not unique in the world, their beginning too.
+type Key<'a> = (Harness, &'a str, Option<i64>);
+
+/// Of a conversation the copy that counts, and the roots of that and of the first.
+struct Best<'a> {
+    session: &'a Arc<Session>,
+    scan: usize,
+    first: usize,
 }
 
 /// The same session in two files (migrations, archives, copied homes) is one: the newest of the newest form counts.
 fn one_a_conversation(scans: &[RootScan]) -> Vec<Row> {
-    let mut best: HashMap<(Harness, &str), (&Arc<Session>, usize)> = HashMap::new();
-    let rank = |(session, scan): (&Arc<Session>, usize)| {
+    let mut best: HashMap<Key<'_>, Best<'_>> = HashMap::new();
+    let rank = |session: &Arc<Session>, scan: usize| {
         let place = (Reverse(scan), Reverse(session.location.to_path_buf()));
-        (!session.old_form, session.updated_at_ms, !session.archived, place)
+        (!session.old_form, session.updated_at_ms, !session.archived, session.workspace.is_some(), place)
     };
-    for (index, scan) in scans.iter().enumerate() {
-        for session in scan.sessions() {
-            match best.entry((scan.root.harness, &session.id)) {
-                Slot::Vacant(slot) => drop(slot.insert((session, index))),
+    for (scan, of) in scans.iter().enumerate() {
+        let unique = of.ids_are_unique();
+        for session in of.sessions() {
+            let began = session.created_at_ms.filter(|_| !unique);
+            match best.entry((of.root.harness, &session.id, began)) {
+                Slot::Vacant(slot) => drop(slot.insert(Best { session, scan, first: scan })),
                 Slot::Occupied(mut slot) => {
-                    if rank((session, index)) > rank(*slot.get()) {
-                        slot.insert((session, index));
+                    let known = slot.get_mut();
+                    if rank(session, scan) > rank(known.session, known.scan) {
+                        (known.session, known.scan) = (session, scan);
                     }
                 }
             }
         }
     }
+    let ids = own_ids(&best, scans);
     let roots: Vec<Arc<Root>> = scans.iter().map(|scan| Arc::new(scan.root.clone())).collect();
     best.into_iter()
-        .map(|((harness, _), (session, scan))| Row {
-            harness,
+        .map(|(key, Best { session, scan, .. })| Row {
+            harness: key.0,
             root: roots[scan].clone(),
             session: session.clone(),
             title: session.title.clone(),
             parent: session.parent.clone(),
+            found_workspace: None,
+            own_id: ids.get(&key).cloned(),
         })
         .collect()
 }
 
+/// Ids for the sessions whose own is that of another one in an earlier root.
+fn own_ids<'a>(best: &HashMap<Key<'a>, Best<'_>>, scans: &[RootScan]) -> HashMap<Key<'a>, Box<str>> {
+    let mut ambiguous: Vec<_> = best.iter().filter(|(_, best)| !scans[best.scan].ids_are_unique()).collect();
+    ambiguous.sort_unstable_by_key(|(key, best)| (best.first, **key));
+    let mut taken: HashSet<(Harness, String)> = HashSet::new();
+    let mut ids = HashMap::new();
+    for (key, best) in ambiguous {
+        let (harness, id, _) = *key;
+        if !taken.insert((harness, id.to_owned())) {
+            let here = elsewhere(id, &scans[best.first].root);
+            let there = || format!("{id}@{}", best.session.location.display());
+            let own = if taken.contains(&(harness, here.clone())) { there() } else { here };
+            taken.insert((harness, own.clone()));
+            ids.insert(*key, own.into());
+        }
+    }
+    ids
+}
+
+/// Looks for the directories of which stores keep only marks, among all that are known; whether there are such marks.
+fn find_workspaces(rows: &mut [Row], scans: &[RootScan], directories: &[String]) -> bool {
+    let marked = |row: &Row| row.session.workspace.is_none() && row.session.workspace_mark.is_some();
+    let harnesses: BTreeSet<Harness> = rows.iter().filter(|row| marked(row)).map(|row| row.harness).collect();
+    if harnesses.is_empty() {
+        return false;
+    }
+    let mut known: BTreeSet<&str> = scans.iter().flat_map(RootScan::workspaces).collect();
+    known.extend(scans.iter().flat_map(RootScan::sessions).filter_map(|session| session.workspace.as_deref()));
+    known.extend(directories.iter().map(String::as_str));
+    let mut found: HashMap<(Harness, String), &str> = HashMap::new();
+    for harness in harnesses {
+        let Some(scan) = scans.iter().find(|scan| scan.root.harness == harness) else { continue };
+        for directory in &known {
+            if let Some(mark) = scan.workspace_mark(directory) {
+                found.entry((harness, mark)).or_insert(directory);
+            }
+        }
+    }
+    for row in rows.iter_mut().filter(|row| marked(row)) {
+        let mark = row.session.workspace_mark.as_deref().unwrap_or_default();
+        row.found_workspace = found.get(&(row.harness, mark.to_owned())).map(|directory| (*directory).into());
+    }
+    true
+}
+
 fn name(rows: &mut [Row], scans: &[RootScan]) {
-    let mut names: HashMap<(Harness, &str), &Name> = HashMap::new();
+    // Where ids are not unique, a name is that of a session of its own root.
+    let mut names: HashMap<(Harness, Option<&Path>, &str), &Name> = HashMap::new();
     for scan in scans {
+        let place = (!scan.ids_are_unique()).then_some(scan.root.path.as_path());
         for name in scan.names() {
-            let known = names.entry((scan.root.harness, &name.session)).or_insert(name);
+            let known = names.entry((scan.root.harness, place, &name.session)).or_insert(name);
             if name.rank >= known.rank {
                 *known = name;
             }
@@ -151,7 +251,8 @@ fn name(rows: &mut [Row], scans: &[RootScan]) {
         return;
     }
     for row in rows {
-        if let Some(name) = names.get(&(row.harness, &*row.session.id))
+        let of = |place| names.get(&(row.harness, place, &*row.session.id));
+        if let Some(name) = of(None).or_else(|| of(Some(&row.root.path)))
             && (name.rank > 0 || row.title.is_none())
         {
             row.title = Some(name.title.clone());
@@ -160,7 +261,7 @@ fn name(rows: &mut [Row], scans: &[RootScan]) {
 }
 
 /// What files say of sessions of others counts where those say nothing of the kind themselves.
-fn remarks(rows: &mut [Row], by_id: &HashMap<(Harness, Box<str>), usize>, scans: &[RootScan]) {
+fn remarks(rows: &mut [Row], by_id: &Index, scans: &[RootScan]) {
     for (harness, remark) in scans.iter().flat_map(|scan| scan.remarks().map(|remark| (scan.root.harness, remark))) {
         let Some(row) = by_id.get(&(harness, remark.session.clone())).map(|index| &mut rows[*index]) else { continue };
         let unknown = row.parent.as_ref().is_none_or(|parent| parent.session_id.is_none());
@@ -174,12 +275,12 @@ fn remarks(rows: &mut [Row], by_id: &HashMap<(Harness, Box<str>), usize>, scans:
 }
 
 /// A session that says where it goes on is the parent of that one.
-fn continuations(rows: &mut [Row], by_id: &HashMap<(Harness, Box<str>), usize>) {
+fn continuations(rows: &mut [Row], by_id: &Index) {
     let told: Vec<(usize, String)> = rows
         .iter()
         .filter_map(|row| {
             let next = row.session.continued_in.as_ref()?;
-            Some((*by_id.get(&(row.harness, next.clone()))?, row.session.id.to_string()))
+            Some((related(by_id, row, next)?, row.session.id.to_string()))
         })
         .collect();
     for (row, session_id) in told {

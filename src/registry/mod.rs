@@ -3,6 +3,9 @@
 
 mod entry;
 mod inventory;
+#[cfg(test)]
+mod inventory_tests;
+mod load;
 mod page;
 mod query;
 mod scan;
@@ -18,7 +21,7 @@ use crate::protocol::{Harness, Problem, RootOrigin, Skipped};
 use crate::{harness, limits, peer};
 use inventory::{Live, Stored};
 use scan::RootScan;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -47,6 +50,8 @@ struct State {
     scans: Vec<RootScan>,
     stored: Arc<Stored>,
     live: Arc<Vec<Live>>,
+    /// Where live sessions worked when the stored ones were joined.
+    directories: Vec<String>,
     revision: u64,
     /// The newest reading, and which one it was.
     last: Option<(u64, Arc<Snapshot>)>,
@@ -87,7 +92,15 @@ impl Registry {
     /// An inventory of these homes; nothing is read yet.
     pub fn new(homes: Homes, instance: String) -> Self {
         let scans = homes.roots().iter().cloned().map(RootScan::new).collect();
-        let state = State { homes, scans, stored: Arc::default(), live: Arc::default(), revision: 0, last: None };
+        let state = State {
+            homes,
+            scans,
+            stored: Arc::default(),
+            live: Arc::default(),
+            directories: Vec::new(),
+            revision: 0,
+            last: None,
+        };
         Self { state: Mutex::new(state), begun: 0.into(), instance }
     }
 
@@ -149,14 +162,18 @@ impl Registry {
 impl State {
     fn read(&mut self, instance: &str, attendant: &dyn Attendant) -> Result<Snapshot, Error> {
         scan::refresh_all(&mut self.scans, attendant)?;
-        if self.scans.iter().any(|scan| scan.changed) {
-            self.scans.iter_mut().for_each(|scan| scan.changed = false);
-            self.stored = Arc::new(Stored::join(&self.scans));
-            self.revision += 1;
-        }
         let begin = Instant::now();
         let listing = peer::list(&claude_homes(&self.homes));
         let mut elapsed = BTreeMap::from([(Harness::ClaudeCode, begin.elapsed())]);
+        let directories: BTreeSet<&String> = listing.peers.iter().filter_map(|found| found.peer.cwd.as_ref()).collect();
+        let directories: Vec<String> = directories.into_iter().cloned().collect();
+        let known = !self.stored.has_marks || self.directories == directories;
+        if self.scans.iter().any(|scan| scan.changed) || !known {
+            self.scans.iter_mut().for_each(|scan| scan.changed = false);
+            self.stored = Arc::new(Stored::join(&self.scans, &directories));
+            self.directories = directories;
+            self.revision += 1;
+        }
         for scan in &self.scans {
             *elapsed.entry(scan.root.harness).or_default() += scan.elapsed;
         }

@@ -11,7 +11,6 @@ use crate::limits;
 use crate::platform::files::resolve;
 use crate::platform::git::Family;
 use crate::protocol::{Entry, Harness, Include, ListResult, Problem, Query};
-use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -36,9 +35,7 @@ impl Snapshot {
         let position = request.cursor.map(|cursor| Position::from_cursor(cursor, query)).transpose()?;
         let (mut items, excerpts) = self.select(request, attendant)?;
         // The stored rows are sorted already; only what lives may move.
-        items.sort_by(|a, b| {
-            (Reverse(a.time()), a.harness(), a.session_id()).cmp(&(Reverse(b.time()), b.harness(), b.session_id()))
-        });
+        items.sort_by(|a, b| a.order().cmp(&b.order()));
         let total = items.len();
         let start =
             position.map_or(0, |position| items.partition_point(|item| !position.precedes(item.time(), &item.id())));
@@ -56,14 +53,7 @@ impl Snapshot {
 
     /// One entry with all that can be known, if it is in scope.
     pub fn describe(&self, id: &str, grant: &Grant, roots: &[Root]) -> Option<Entry> {
-        let (harness, session_id) = id.split_once(':')?;
-        let harness: Harness = harness.parse().ok()?;
-        let row = self.stored.find(harness, session_id).map(|row| (row, &self.stored.rows[row]));
-        let live = self.live.iter().find(|live| harness == Harness::ClaudeCode && live.peer.session_id == session_id);
-        let item = Item { row, live };
-        if (row.is_none() && live.is_none()) || !item.in_scope(grant) {
-            return None;
-        }
+        let item = self.item(id, grant)?;
         let mut entry = item.to_entry(&self.stored, grant);
         let wanted = Wanted { topics: true, last_message: true, message_count: true };
         if let Some(details) = item.details(roots, wanted) {
@@ -71,6 +61,16 @@ impl Snapshot {
         }
         entry.repository = entry.workspace.as_deref().and_then(entry::repository);
         Some(entry)
+    }
+
+    /// The entry of an id, if it is in scope.
+    pub fn item(&self, id: &str, grant: &Grant) -> Option<Item<'_>> {
+        let (harness, id) = id.split_once(':')?;
+        let harness: Harness = harness.parse().ok()?;
+        let row = self.stored.find(harness, id).map(|row| (row, &self.stored.rows[row]));
+        let live = self.live.iter().find(|live| harness == Harness::ClaudeCode && live.peer.session_id == id);
+        let item = Item { row, live };
+        ((row.is_some() || live.is_some()) && item.in_scope(grant)).then_some(item)
     }
 
     /// The problems that a client may see: one that cannot be placed is outside every workspace scope.
@@ -195,12 +195,13 @@ impl<'a> Filter<'a> {
         };
         let timed = query.updated_after_ms.is_some() || query.updated_before_ms.is_some();
         let archived = item.session().is_some_and(|session| session.archived);
+        let profile = item.session().and_then(|session| session.profile.as_deref());
         self.grant.reaches_harness(item.harness())
             && query.harnesses.as_ref().is_none_or(|harnesses| harnesses.contains(&item.harness()))
             && query.states.as_ref().is_none_or(|states| states.contains(&item.state()))
             && (query.persisted != Some(false) || item.live.is_some())
             && query.archived.is_none_or(|wanted| wanted == archived)
-            && query.profile.is_none()
+            && query.profile.as_deref().is_none_or(|wanted| profile == Some(wanted))
             && (!timed || item.time().is_some_and(among))
             && self.admits_place(item)
             && self.admits_workspace(item.workspace())

@@ -2,7 +2,7 @@
 
 use super::{Attendant, Error};
 use crate::harness::jsonl::Ends;
-use crate::harness::{self, Finder, Name, Remark, Root, Session, Skip, Source, Store};
+use crate::harness::{self, Finder, Name, Reading, Remark, Root, Session, Skip, Source, Store};
 use crate::limits;
 use crate::platform::files::Stamp;
 use std::collections::HashMap;
@@ -40,8 +40,17 @@ struct File {
 /// What a file said.
 enum Known {
     Session(Arc<Session>),
-    Many(Box<[Arc<Session>]>, Box<[Name]>, Box<[Remark]>),
+    Many(Box<Many>),
     Skipped(Skip),
+}
+
+/// What a file says that is more, or less, than one session.
+#[derive(PartialEq)]
+struct Many {
+    sessions: Box<[Arc<Session>]>,
+    names: Box<[Name]>,
+    workspaces: Box<[Box<str>]>,
+    remarks: Box<[Remark]>,
 }
 
 /// Two changes within this time may leave one and the same file time.
@@ -52,6 +61,10 @@ const ALONE: usize = 16;
 impl RootScan {
     pub fn new(root: Root) -> Self {
         let store = harness::store_of(root.harness);
+        Self::with_store(root, store)
+    }
+
+    pub fn with_store(root: Root, store: Option<&'static dyn Store>) -> Self {
         Self {
             root,
             store,
@@ -63,11 +76,21 @@ impl RootScan {
         }
     }
 
+    /// Whether an id names one session only, in whatever root.
+    pub fn ids_are_unique(&self) -> bool {
+        self.store.is_none_or(|store| store.ids_are_unique())
+    }
+
+    /// See [`Store::workspace_mark`].
+    pub fn workspace_mark(&self, directory: &str) -> Option<String> {
+        self.store?.workspace_mark(directory)
+    }
+
     /// The sessions, in no order.
     pub fn sessions(&self) -> impl Iterator<Item = &Arc<Session>> {
         self.files.values().flat_map(|file| match &file.known {
             Known::Session(session) => std::slice::from_ref(session),
-            Known::Many(sessions, ..) => sessions,
+            Known::Many(many) => &many.sessions,
             Known::Skipped(_) => &[],
         })
     }
@@ -78,7 +101,7 @@ impl RootScan {
             .files
             .iter()
             .filter_map(|(path, file)| match &file.known {
-                Known::Many(_, names, _) => Some((path, &**names)),
+                Known::Many(many) => Some((path, &*many.names)),
                 _ => None,
             })
             .collect();
@@ -88,9 +111,18 @@ impl RootScan {
 
     /// What files say of sessions of others.
     pub fn remarks(&self) -> impl Iterator<Item = &Remark> {
-        self.files.values().flat_map(|file| match &file.known {
-            Known::Many(.., remarks) => &**remarks,
-            _ => &[],
+        self.many().flat_map(|many| many.remarks.iter())
+    }
+
+    /// The directories that files speak of, beyond those that their sessions work in.
+    pub fn workspaces(&self) -> impl Iterator<Item = &str> {
+        self.many().flat_map(|many| many.workspaces.iter().map(AsRef::as_ref))
+    }
+
+    fn many(&self) -> impl Iterator<Item = &Many> {
+        self.files.values().filter_map(|file| match &file.known {
+            Known::Many(many) => Some(&**many),
+            _ => None,
         })
     }
 
@@ -148,16 +180,17 @@ impl RootScan {
             // What vanished between walk and reading was not there.
             Err(Skip::Vanished) => return false,
             Err(skip) => Known::Skipped(skip),
-            Ok(mut reading)
-                if reading.names.is_empty() && reading.remarks.is_empty() && reading.sessions.len() == 1 =>
+            Ok(Reading { mut sessions, names, workspaces, remarks })
+                if sessions.len() == 1 && names.is_empty() && workspaces.is_empty() && remarks.is_empty() =>
             {
-                Known::Session(Arc::new(reading.sessions.swap_remove(0)))
+                Known::Session(Arc::new(sessions.swap_remove(0)))
             }
-            Ok(reading) => Known::Many(
-                reading.sessions.into_iter().map(Arc::new).collect(),
-                reading.names.into(),
-                reading.remarks.into(),
-            ),
+            Ok(Reading { sessions, names, workspaces, remarks }) => Known::Many(Box::new(Many {
+                sessions: sessions.into_iter().map(Arc::new).collect(),
+                names: names.into(),
+                workspaces: workspaces.into(),
+                remarks: remarks.into(),
+            })),
         };
         let changed = self.files.get(source.path.as_os_str()).is_none_or(|before| !before.known.same(&known));
         let (generation, racy) = (self.generation, outcome.racy);
@@ -185,9 +218,7 @@ impl Known {
     fn same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Session(a), Self::Session(b)) => a == b,
-            (Self::Many(a, names_a, remarks_a), Self::Many(b, names_b, remarks_b)) => {
-                a == b && names_a == names_b && remarks_a == remarks_b
-            }
+            (Self::Many(a), Self::Many(b)) => a == b,
             (Self::Skipped(a), Self::Skipped(b)) => a.reason() == b.reason(),
             _ => false,
         }
@@ -203,7 +234,7 @@ fn told(skipped: &[(PathBuf, Skip)]) -> Vec<(&Path, &'static str)> {
 
 /// What reading a file gave.
 struct Outcome {
-    result: Result<harness::Reading, Skip>,
+    result: Result<Reading, Skip>,
     racy: bool,
 }
 

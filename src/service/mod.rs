@@ -5,6 +5,9 @@ mod lifecycle;
 mod local;
 mod peer;
 mod registry;
+mod session;
+#[cfg(test)]
+mod session_tests;
 mod table;
 
 pub use document::{meta, openrpc, schema};

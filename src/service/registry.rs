@@ -56,9 +56,13 @@ pub(super) fn describe(
 ) -> Result<DescribeResult, RpcError> {
     let snapshot = service.registry.snapshot(context)?;
     let entry = snapshot.describe(&params.id, &context.grant, &service.registry.roots());
-    let id: String = params.id.chars().take(200).collect();
-    let missing = || RpcError::new(Reason::NotFound, format!("there is no entry `{id}`; `registry/list` names them"));
-    Ok(DescribeResult { entry: entry.ok_or_else(missing)? })
+    Ok(DescribeResult { entry: entry.ok_or_else(|| missing(&params.id))? })
+}
+
+/// What is out of scope is missing too.
+pub(super) fn missing(id: &str) -> RpcError {
+    let id: String = id.chars().take(200).collect();
+    RpcError::new(Reason::NotFound, format!("there is no entry `{id}`; `registry/list` names them"))
 }
 
 pub(super) fn coverage(

@@ -1,10 +1,10 @@
 //! The method table: the one source of dispatch, permission, schema and docs.
 
-use super::{Context, Progress, Service, lifecycle, peer, registry};
+use super::{Context, Progress, Service, lifecycle, peer, registry, session};
 use crate::protocol::{
     CoverageParams, CoverageResult, DescribeParams, DescribeResult, Empty, InitializeParams, InitializeResult,
-    ListParams, ListResult, NarrowParams, NarrowResult, PeerListResult, PeerResult, PeerSelector, Permission,
-    ProgressParams, Reason, RequestMeta, RpcError,
+    ListParams, ListResult, LoadParams, LoadResult, NarrowParams, NarrowResult, PeerListResult, PeerResult,
+    PeerSelector, Permission, ProgressParams, Reason, RequestMeta, RpcError,
 };
 use jsonrpsee::core::RegisterMethodError;
 use jsonrpsee::types::{ErrorObjectOwned, Params};
@@ -187,6 +187,13 @@ pub fn methods() -> Vec<Method> {
             Blocking,
             registry::coverage,
             "Where was looked for sessions, what was found, and what was skipped and why.",
+        ),
+        row::<LoadParams, LoadResult>(
+            "session/load",
+            &[Observe],
+            Blocking,
+            session::load,
+            "One page of a session's messages in one normal form, the newest first asked for.",
         ),
         row::<Empty, PeerListResult>(
             "peer/list",

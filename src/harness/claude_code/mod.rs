@@ -1,7 +1,12 @@
 //! Claude Code: `<home>/projects/<directory>/<session id>.jsonl`, its subagents below `<session id>/subagents/`.
 
 mod details;
+mod load;
+#[cfg(test)]
+mod load_tests;
+mod message;
 mod record;
+mod row;
 #[cfg(test)]
 mod tests;
 mod transcript;
@@ -72,8 +77,8 @@ impl Store for ClaudeCode {
         Ok(found)
     }
 
-    fn load(&self, _: &[Root], _: &Session, _: &PageRequest<'_>) -> Result<Page, Skip> {
-        todo!("the branch that builds loading fills this in")
+    fn load(&self, _: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
+        load::page(&open_regular(&session.location)?, is_agent(&session.id), request)
     }
 
     fn resume(&self, root: &Root, session: &Session) -> Option<Resume> {

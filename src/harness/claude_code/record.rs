@@ -16,6 +16,16 @@ pub struct Record<'a> {
     pub cwd: Option<&'a RawValue>,
     #[serde(borrow)]
     pub uuid: Option<&'a RawValue>,
+    #[serde(borrow, rename = "parentUuid")]
+    pub parent: Option<&'a RawValue>,
+    #[serde(borrow, rename = "logicalParentUuid")]
+    pub logical_parent: Option<&'a RawValue>,
+    #[serde(borrow, rename = "isSidechain")]
+    pub is_sidechain: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub attachment: Option<&'a RawValue>,
     #[serde(borrow, rename = "sessionId")]
     pub session_id: Option<&'a RawValue>,
     #[serde(borrow, rename = "isMeta")]
@@ -77,13 +87,17 @@ impl<'a> Record<'a> {
 
     /// The text that a person wrote; `None` for tool results and for what the program put there itself.
     pub fn prompt(&self) -> Option<Cow<'a, str>> {
-        let injected = text::is_true(self.is_meta)
-            || text::is_true(self.is_compact_summary)
-            || member(self.turn_origin).is_some_and(|origin| origin == "task_notification" || origin == "peer");
-        if injected || !self.is("user") {
+        if self.is_marked_injected() || !self.is("user") {
             return None;
         }
         content_text(self.body()?.content?).filter(|prompt| !is_injected(prompt))
+    }
+
+    /// Whether the program says of a row that it put it there itself.
+    pub fn is_marked_injected(&self) -> bool {
+        text::is_true(self.is_meta)
+            || text::is_true(self.is_compact_summary)
+            || member(self.turn_origin).is_some_and(|origin| origin == "task_notification" || origin == "peer")
     }
 
     /// The model that answered; the program's own notices name none.
@@ -111,7 +125,7 @@ pub fn content_text(content: &RawValue) -> Option<Cow<'_, str>> {
 }
 
 /// Whether a user text was put there by the program: context, commands and their output, notices.
-fn is_injected(text: &str) -> bool {
+pub fn is_injected(text: &str) -> bool {
     const OPENINGS: &[&str] = &[
         "<command-",
         "<local-command-",

@@ -15,16 +15,16 @@ fn root(path: &Path) -> Root {
     }
 }
 
-fn fixture(name: &str) -> PathBuf {
+pub fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/claude-code").join(name)
 }
 
-struct Listing {
-    sessions: Vec<Session>,
+pub struct Listing {
+    pub sessions: Vec<Session>,
     skipped: Vec<(String, &'static str)>,
 }
 
-fn list(path: &Path) -> Listing {
+pub fn list(path: &Path) -> Listing {
     let mut finder = Finder::default();
     ClaudeCode.walk(&root(path), &mut finder);
     let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
@@ -41,7 +41,7 @@ fn list(path: &Path) -> Listing {
 }
 
 impl Listing {
-    fn of(&self, id: &str) -> &Session {
+    pub fn of(&self, id: &str) -> &Session {
         self.sessions.iter().find(|session| session.id.starts_with(id)).unwrap()
     }
 }
@@ -146,7 +146,7 @@ fn hostile_transcripts_cost_only_themselves() {
 }
 
 /// A transcript of these lines, in a project of its own.
-fn written(lines: &[String]) -> (tempfile::TempDir, Listing) {
+pub fn written(lines: &[String]) -> (tempfile::TempDir, Listing) {
     let home = tempfile::tempdir().unwrap();
     let project = home.path().join("projects/-p");
     fs::create_dir_all(&project).unwrap();

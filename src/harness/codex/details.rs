@@ -1,6 +1,7 @@
 //! What costs more to know of a session. A fork's file holds only its own turns, so those of its ancestors come before.
 
-use super::record::{Base, Message, NEEDLES, Record};
+use super::lineage::Lineage;
+use super::record::{Message, NEEDLES, Record};
 use super::rollout::Rollout;
 use crate::harness::{Details, Root, Session, Skip, Wanted, jsonl::Ends, text};
 use crate::limits;
@@ -9,7 +10,10 @@ use std::ops::ControlFlow;
 
 /// Reads what is wanted of a session.
 pub fn read(roots: &[Root], session: &Session, wanted: Wanted) -> Result<Details, Skip> {
-    let lineage = lineage(roots, session)?;
+    let (own, ancestors) = Lineage::of(roots, session)?;
+    // An ancestor that is gone takes its own with it.
+    let mut lineage: Vec<Rollout> = std::iter::once(own).chain(ancestors.map_while(Result::ok)).collect();
+    lineage.reverse();
     let mut details = Details::default();
     for rollout in &lineage {
         if wanted.topics && details.topics.len() < limits::TOPICS {
@@ -24,36 +28,6 @@ pub fn read(roots: &[Root], session: &Session, wanted: Wanted) -> Result<Details
         details.last_message = last_message(&lineage)?;
     }
     Ok(details)
-}
-
-/// The rollouts that make up a session, the oldest first. An ancestor that is gone takes its own with it.
-fn lineage(roots: &[Root], session: &Session) -> Result<Vec<Rollout>, Skip> {
-    let own = Rollout::open(&session.location, u64::MAX)?;
-    let mut base = base(&own)?;
-    let mut ids = vec![session.id.clone()];
-    let mut lineage = vec![own];
-    while let Some(Base { thread, end }) = base
-        && lineage.len() < limits::ANCESTRY
-        && !ids.contains(&thread)
-        && let Some(path) = super::locate(roots, &thread)
-        && let Ok(ancestor) = Rollout::open(&path, end)
-    {
-        base = self::base(&ancestor).ok().flatten();
-        ids.push(thread);
-        lineage.push(ancestor);
-    }
-    lineage.reverse();
-    Ok(lineage)
-}
-
-/// The part of another rollout that one goes on from: its first line tells.
-fn base(rollout: &Rollout) -> Result<Option<Base>, Skip> {
-    let mut base = None;
-    rollout.lines(limits::LINE_MAX as u64, |line| {
-        base = Record::parse(line).and_then(|record| record.meta()?.base);
-        ControlFlow::Break(())
-    })?;
-    Ok(base)
 }
 
 /// The opening user texts of one rollout, within the bound of a head.

@@ -2,6 +2,9 @@
 //! database that caches what the files say.
 
 mod details;
+mod item;
+mod lineage;
+mod load;
 mod names;
 mod record;
 mod rollout;
@@ -75,8 +78,8 @@ impl Store for Codex {
         details::read(roots, session, wanted)
     }
 
-    fn load(&self, _: &[Root], _: &Session, _: &PageRequest<'_>) -> Result<Page, Skip> {
-        todo!("the branch that builds loading fills this in")
+    fn load(&self, roots: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
+        load::page(roots, session, request)
     }
 
     fn resume(&self, root: &Root, session: &Session) -> Option<Resume> {

@@ -95,6 +95,7 @@ pub struct Meta {
 }
 
 /// The part of a rollout that a fork goes on from.
+#[derive(Debug)]
 pub struct Base {
     /// Whose rollout.
     pub thread: Box<str>,
@@ -243,6 +244,12 @@ impl Payload<'_> {
     }
 }
 
+#[derive(Deserialize)]
+struct Part<'a> {
+    #[serde(borrow, default)]
+    text: Option<&'a RawValue>,
+}
+
 impl Message<'_> {
     /// When it was written; the oldest generation does not tell.
     pub fn time(&self) -> Option<i64> {
@@ -266,27 +273,15 @@ impl Message<'_> {
 
     /// Its text, empty where it has only images; `None` where the harness wrote it in a person's name.
     pub fn text(&self) -> Option<String> {
-        #[derive(Deserialize)]
-        struct Part<'a> {
-            #[serde(borrow, default)]
-            text: Option<&'a RawValue>,
-        }
-        let by_model = self.role == Role::Assistant;
         if let Some(text) = text::string(self.body) {
-            return (by_model || !is_injected(&text)).then(|| text.into_owned());
+            return (self.role == Role::Assistant || !is_injected(&text)).then(|| text.into_owned());
         }
-        let parts: Vec<Part<'_>> = serde_json::from_str(self.body.get()).ok()?;
-        let kinds: Vec<Cow<'_, str>> = inner(self.kinds).unwrap_or_default();
-        let mut genuine = by_model;
+        let mut genuine = self.role == Role::Assistant;
         let mut whole = String::new();
-        for (at, part) in parts.iter().enumerate() {
-            let Some(text) = text::member(part.text) else {
-                genuine = true;
-                continue;
-            };
-            let told = kinds.get(at).filter(|kind| **kind != "unknown").map(|kind| kind.starts_with("user."));
-            if by_model || told.unwrap_or_else(|| !is_injected(&text)) {
-                genuine = true;
+        for (raw, own) in self.parts()? {
+            genuine |= own;
+            let text = inner(Some(raw)).and_then(|part: Part<'_>| text::member(part.text)).filter(|_| own);
+            if let Some(text) = text {
                 if !whole.is_empty() {
                     whole.push('\n');
                 }
@@ -294,6 +289,19 @@ impl Message<'_> {
             }
         }
         genuine.then_some(whole)
+    }
+
+    /// Its parts, and whether each is its author's own and not the harness's in a person's name; `None` where it is a
+    /// text alone.
+    pub fn parts(&self) -> Option<Vec<(&RawValue, bool)>> {
+        let parts: Vec<&RawValue> = serde_json::from_str(self.body.get()).ok()?;
+        let kinds: Vec<Cow<'_, str>> = inner(self.kinds).unwrap_or_default();
+        let own = |at: usize, raw: &RawValue| {
+            let Some(text) = inner(Some(raw)).and_then(|part: Part<'_>| text::member(part.text)) else { return true };
+            let told = kinds.get(at).filter(|kind| **kind != "unknown").map(|kind| kind.starts_with("user."));
+            self.role == Role::Assistant || told.unwrap_or_else(|| !is_injected(&text))
+        };
+        Some(parts.into_iter().enumerate().map(|(at, raw)| (raw, own(at, raw))).collect())
     }
 }
 

@@ -1,10 +1,12 @@
 //! One rollout file: plain or compressed, whole or up to where a fork went on from it.
 
 use super::record::{Meta, NEEDLES, Record};
-use crate::harness::{Session, Skip, Source, jsonl, jsonl::Ends, text};
+use crate::harness::pages::Text;
+use crate::harness::{Attendant, Session, Skip, Source, jsonl, jsonl::Ends, text};
 use crate::limits;
-use crate::platform::files::open_regular;
+use crate::platform::files::{open_regular, read_at};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek};
 use std::ops::ControlFlow;
@@ -60,6 +62,81 @@ impl Rollout {
         } else {
             Box::new((&self.file).take(max))
         })
+    }
+}
+
+/// A rollout's text from any place on. A compressed one is unpacked up to there; what was unpacked last is kept, as the
+/// way through it leads back step by step.
+pub struct Placed<'a> {
+    rollout: &'a Rollout,
+    attendant: &'a dyn Attendant,
+    window: RefCell<Window>,
+}
+
+#[derive(Default)]
+struct Window {
+    start: u64,
+    text: Vec<u8>,
+}
+
+impl<'a> Placed<'a> {
+    pub fn new(rollout: &'a Rollout, attendant: &'a dyn Attendant) -> Self {
+        Self { rollout, attendant, window: RefCell::default() }
+    }
+
+    /// Where the text ends.
+    pub fn end(&self) -> Result<u64, Skip> {
+        if !self.rollout.packed {
+            return Ok(self.rollout.file.metadata()?.len().min(self.rollout.end));
+        }
+        self.unpack(u64::MAX, 0)?;
+        let window = self.window.borrow();
+        Ok(window.start + window.text.len() as u64)
+    }
+
+    /// Whether the text may reach so far. How far a compressed one reaches would cost unpacking it.
+    pub fn may_hold(&self, end: u64) -> Result<bool, Skip> {
+        Ok(self.rollout.packed || end <= self.end()?)
+    }
+
+    /// Unpacks up to `end`, and keeps what lies before it, `wanted` bytes at least. Where the file is damaged, the text
+    /// ends.
+    fn unpack(&self, end: u64, wanted: usize) -> Result<(), Skip> {
+        let keep = wanted.max(limits::UNPACKED_WINDOW);
+        let mut stream = self.rollout.text(end)?;
+        let mut window = self.window.borrow_mut();
+        (window.start, window.text) = (0, Vec::new());
+        while let Ok(1..) = stream.by_ref().take(limits::PAGE_CHUNK as u64).read_to_end(&mut window.text) {
+            if self.attendant.cancelled() {
+                return Err(Skip::Cancelled);
+            }
+            if window.text.len() >= 2 * keep {
+                let surplus = window.text.len() - keep;
+                window.text.drain(..surplus);
+                window.start += surplus as u64;
+                self.attendant.progress("unpacking", window.start, None);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Text for Placed<'_> {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, Skip> {
+        if !self.rollout.packed {
+            return Ok(read_at(&self.rollout.file, buffer, offset)?);
+        }
+        let end = offset + buffer.len() as u64;
+        let known = |window: &Window| window.start <= offset && end <= window.start + window.text.len() as u64;
+        if !known(&self.window.borrow()) {
+            self.unpack(end, buffer.len())?;
+        }
+        let window = self.window.borrow();
+        let from = offset.checked_sub(window.start).map(|from| from as usize);
+        let part = from.and_then(|from| window.text.get(from..)).unwrap_or_default();
+        let count = part.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&part[..count]);
+        Ok(count)
     }
 }
 

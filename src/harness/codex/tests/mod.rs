@@ -3,6 +3,7 @@
 mod details;
 mod files;
 mod fixtures;
+mod load;
 mod names;
 
 use super::*;

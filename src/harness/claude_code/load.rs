@@ -1,0 +1,342 @@
+//! One page of a transcript: the current branch of its tree, from the newest row back.
+//!
+//! Rows are only ever appended, so a row's parent stands before it. The branch is followed upwards row by row; what hangs
+//! elsewhere was abandoned. Two things beside the branch belong to it all the same: of an answer that the program wrote
+//! in several rows any row may be the one that the branch goes on from, and so may be the result of any of its tool
+//! calls. Where a parent is not found, as in a cycle, what stands before is taken in the order of the file.
+
+use super::message::Kind;
+use super::row::{Link, Row, text_of};
+use crate::harness::pages::{Backward, Gathered, Line};
+use crate::harness::{Page, PageRequest, Skip};
+use crate::limits;
+use crate::platform::files::read_at;
+use crate::protocol::{Block, Message};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::fs::File;
+use std::str::FromStr;
+
+/// Which row comes next on the way up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Chain {
+    /// The first that is met.
+    Newest,
+    /// The one of this name.
+    At(Box<str>),
+    /// None: the branch has begun.
+    Begun,
+    /// Each: a parent was not found.
+    Broken,
+}
+
+/// A place from which older messages are found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Place {
+    /// Where it is in the file.
+    end: u64,
+    chain: Chain,
+    /// How many of the messages that are found first were told already: a call and its results are read together.
+    told: usize,
+}
+
+/// A row of the current branch.
+struct Taken {
+    at: u64,
+    bytes: u64,
+    uuid: Option<Box<str>>,
+    chain: Chain,
+    kind: Kind,
+    message: Message,
+}
+
+/// A row that hangs beside the current branch.
+struct Beside {
+    at: u64,
+    length: u64,
+    parent: Option<Box<str>>,
+    kind: Kind,
+}
+
+/// An answer with the results of its calls, as far as it was read, the newest row first.
+struct Unit {
+    /// The place behind it.
+    place: Place,
+    id: Option<Box<str>>,
+    rows: Vec<Taken>,
+}
+
+/// Reads one page. In a subagent's own transcript all rows are marked as a subagent's.
+pub fn page(file: &File, is_agent: bool, request: &PageRequest<'_>) -> Result<Page, Skip> {
+    let size = file.metadata()?.len();
+    let place = match request.cursor {
+        None => Place { end: size, chain: Chain::Newest, told: 0 },
+        Some(cursor) => cursor.parse().ok().filter(|place: &Place| place.end <= size).ok_or(Skip::Cursor)?,
+    };
+    let mut lines = Backward::new(file, place.end, request.attendant);
+    let mut walk = Walk::new(file, is_agent, place, Gathered::new(request));
+    loop {
+        while !walk.gathered.is_full()
+            && walk.chain != Chain::Begun
+            && let Some(line) = lines.next()?
+        {
+            walk.take(&line)?;
+        }
+        if walk.gathered.is_full() || !walk.is_lost() {
+            break;
+        }
+        lines.seek(walk.from);
+    }
+    let ended = !walk.gathered.is_full();
+    if ended {
+        walk.close()?;
+        walk.release();
+    }
+    Ok(walk.gathered.into_page(ended, Place::to_cursor))
+}
+
+struct Walk<'a> {
+    file: &'a File,
+    is_agent: bool,
+    chain: Chain,
+    /// Where the last row was taken.
+    from: u64,
+    unit: Unit,
+    /// Results above all rows of the unit: of its own calls, or of those of the answer before.
+    above: Vec<Taken>,
+    beside: VecDeque<Beside>,
+    told: usize,
+    gathered: Gathered<Place>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(file: &'a File, is_agent: bool, place: Place, gathered: Gathered<Place>) -> Self {
+        Self {
+            file,
+            is_agent,
+            chain: place.chain.clone(),
+            from: place.end,
+            told: place.told,
+            unit: Unit { place, id: None, rows: Vec::new() },
+            above: Vec::new(),
+            beside: VecDeque::new(),
+            gathered,
+        }
+    }
+
+    /// At the start of the file: whether a parent was looked for in vain. Then the order of the file counts.
+    fn is_lost(&mut self) -> bool {
+        let lost = matches!(self.chain, Chain::At(_));
+        if lost {
+            self.chain = Chain::Broken;
+            self.beside.retain(|beside| beside.at >= self.from);
+        }
+        lost
+    }
+
+    fn take(&mut self, line: &Line<'_>) -> Result<(), Skip> {
+        let text = text_of(line);
+        let Some(row) = Row::read(self.file, line, &text) else { return Ok(()) };
+        if row.is_sidechain() && !self.is_agent {
+            return Ok(());
+        }
+        let uuid = row.uuid();
+        let current = match &self.chain {
+            Chain::Newest | Chain::Broken => true,
+            Chain::At(name) => uuid.as_ref() == Some(name),
+            Chain::Begun => false,
+        };
+        if !current {
+            self.keep_beside(line, &row, &text);
+            return Ok(());
+        }
+        // A row without a name is on no branch: it is told only where it does not matter.
+        if uuid.is_some() && self.chain != Chain::Broken {
+            self.chain = match row.link(&text) {
+                Link::To(name) => Chain::At(name),
+                Link::Root => Chain::Begun,
+                Link::Untold => Chain::Broken,
+            };
+        }
+        self.from = line.at;
+        let Some((kind, message)) = row.message() else { return Ok(()) };
+        let bytes = line.text.map_or(0, |text| text.len() as u64);
+        self.add(Taken { at: line.at, bytes, uuid, chain: self.chain.clone(), kind, message })
+    }
+
+    fn keep_beside(&mut self, line: &Line<'_>, row: &Row<'_>, text: &str) {
+        if let Some(kind) = row.part(text) {
+            // Parts of one answer stand close together: what is furthest from the place that is looked at can go.
+            if self.beside.len() == limits::BESIDE {
+                self.beside.pop_front();
+            }
+            self.beside.push_back(Beside { at: line.at, length: line.length, parent: row.parent(), kind });
+        }
+    }
+
+    fn add(&mut self, row: Taken) -> Result<(), Skip> {
+        match &row.kind {
+            Kind::Results => self.above.push(row),
+            Kind::Answer(id) => {
+                if id.is_none() || self.unit.id != *id {
+                    self.close()?;
+                }
+                self.unit.id = id.clone();
+                self.unit.rows.append(&mut self.above);
+                self.unit.rows.push(row);
+            }
+            Kind::Alone => {
+                self.close()?;
+                self.release();
+                self.tell_alone(row);
+            }
+        }
+        Ok(())
+    }
+
+    /// The answer is whole: tells it and the results of its calls.
+    fn close(&mut self) -> Result<(), Skip> {
+        let mut rows = std::mem::take(&mut self.unit.rows);
+        let id = self.unit.id.take();
+        let Some(first) = rows.last() else { return Ok(()) };
+        let older = Place { end: first.at, chain: first.chain.clone(), told: 0 };
+        self.adopt(&mut rows, id, older.end)?;
+        rows.sort_by_key(|row| row.at);
+        let bytes = rows.iter().map(|row| row.bytes).sum::<u64>() / rows.len() as u64;
+        let messages = join(rows);
+        let count = messages.len();
+        for (index, message) in messages.into_iter().rev().enumerate() {
+            let told = index + 1;
+            let place = if told == count { older.clone() } else { Place { told, ..self.unit.place.clone() } };
+            self.tell(message, bytes, place);
+        }
+        (self.unit.place, self.told) = (older, 0);
+        Ok(())
+    }
+
+    /// Takes in what belongs to an answer but hangs beside the branch.
+    fn adopt(&mut self, rows: &mut Vec<Taken>, id: Option<Box<str>>, from: u64) -> Result<(), Skip> {
+        let (parts, results): (Vec<_>, Vec<_>) =
+            self.passed(from).partition(|beside| matches!(beside.kind, Kind::Answer(_)));
+        for part in parts.iter().filter(|part| id.is_some() && part.kind == Kind::Answer(id.clone())) {
+            rows.extend(self.read_again(part)?);
+        }
+        let names: HashSet<_> = rows.iter().filter_map(|row| row.uuid.clone()).collect();
+        let mut answered: HashSet<String> = rows.iter().flat_map(|row| results_in(&row.message)).collect();
+        for result in results.iter().filter(|result| result.parent.as_ref().is_some_and(|name| names.contains(name))) {
+            let row = self.read_again(result)?.filter(|row| row.kind == Kind::Results);
+            rows.extend(row.filter(|row| results_in(&row.message).all(|id| answered.insert(id))));
+        }
+        Ok(())
+    }
+
+    /// Takes away the rows beside the branch that stand behind a place which was told.
+    fn passed(&mut self, from: u64) -> impl Iterator<Item = Beside> {
+        let count = self.beside.iter().take_while(|beside| beside.at > from).count();
+        self.beside.drain(..count)
+    }
+
+    fn read_again(&self, beside: &Beside) -> Result<Option<Taken>, Skip> {
+        let (at, length) = (beside.at, beside.length);
+        let mut bytes = vec![0; if length > limits::LINE_MAX as u64 { 0 } else { length as usize }];
+        let read = read_at(self.file, &mut bytes, at)?;
+        let text = (read as u64 == length).then_some(&bytes[..]);
+        let line = Line { at, length, text };
+        let text = text_of(&line);
+        let row = Row::read(self.file, &line, &text);
+        let message = row.as_ref().and_then(Row::message);
+        let uuid = row.and_then(|row| row.uuid());
+        let chain = Chain::Begun;
+        Ok(message.map(|(kind, message)| Taken { at, bytes: length, uuid, chain, kind, message }))
+    }
+
+    /// Tells the results above, which are of no answer.
+    fn release(&mut self) {
+        for row in std::mem::take(&mut self.above) {
+            self.tell_alone(row);
+        }
+    }
+
+    fn tell_alone(&mut self, row: Taken) {
+        drop(self.passed(row.at));
+        self.unit.place = Place { end: row.at, chain: row.chain, told: 0 };
+        self.tell(row.message, row.bytes, self.unit.place.clone());
+        self.told = 0;
+    }
+
+    fn tell(&mut self, message: Message, bytes: u64, older: Place) {
+        if self.told > 0 {
+            self.told -= 1;
+        } else {
+            self.gathered.push(message, bytes, older);
+        }
+    }
+}
+
+/// The rows of an answer as one message, and those of its results, with the names of the tools.
+fn join(rows: Vec<Taken>) -> Vec<Message> {
+    let (parts, results): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| matches!(row.kind, Kind::Answer(_)));
+    let mut parts = parts.into_iter().map(|row| row.message);
+    let Some(mut answer) = parts.next() else { return Vec::new() };
+    for part in parts {
+        answer.model = answer.model.or(part.model);
+        answer.content.extend(part.content);
+    }
+    let names: HashMap<String, String> = answer
+        .content
+        .iter()
+        .filter_map(|block| match block {
+            Block::ToolCall { id, name, .. } => Some((id.clone(), name.clone())),
+            _ => None,
+        })
+        .collect();
+    let mut messages = vec![answer];
+    for mut result in results.into_iter().map(|row| row.message) {
+        for block in &mut result.content {
+            if let Block::ToolResult { id, name, .. } = block {
+                *name = names.get(id).cloned();
+            }
+        }
+        result.parent_id = messages[0].id.clone();
+        messages.push(result);
+    }
+    messages
+}
+
+/// The calls that a message answers.
+fn results_in(message: &Message) -> impl Iterator<Item = String> {
+    message.content.iter().filter_map(|block| match block {
+        Block::ToolResult { id, .. } => Some(id.clone()),
+        _ => None,
+    })
+}
+
+impl Place {
+    fn to_cursor(&self) -> String {
+        let chain = match &self.chain {
+            Chain::Newest => "newest".to_owned(),
+            Chain::At(name) => format!("at.{name}"),
+            Chain::Begun => "begun".to_owned(),
+            Chain::Broken => "broken".to_owned(),
+        };
+        format!("{}.{}.{chain}", self.end, self.told)
+    }
+}
+
+impl FromStr for Place {
+    type Err = Skip;
+
+    fn from_str(cursor: &str) -> Result<Self, Skip> {
+        let parse = || {
+            let (end, rest) = cursor.split_once('.')?;
+            let (told, chain) = rest.split_once('.')?;
+            let chain = match (chain, chain.strip_prefix("at.")) {
+                ("newest", _) => Chain::Newest,
+                ("begun", _) => Chain::Begun,
+                ("broken", _) => Chain::Broken,
+                (_, name) => Chain::At(name?.into()),
+            };
+            Some(Self { end: end.parse().ok()?, chain, told: told.parse().ok()? })
+        };
+        parse().ok_or(Skip::Cursor)
+    }
+}

@@ -1,0 +1,60 @@
+//! The messages of an entry, page by page.
+
+use super::{CursorError, Error, Snapshot};
+use crate::authority::Grant;
+use crate::harness::{self, Page, PageRequest, Root, Session, Skip};
+use crate::protocol::{Harness, LoadResult, Problem};
+
+impl Snapshot {
+    /// One page of an entry's messages; `None` where there is no such entry in scope, or not any more. What cannot be
+    /// read is told as a problem.
+    pub fn load(
+        &self,
+        id: &str,
+        grant: &Grant,
+        roots: &[Root],
+        request: &PageRequest<'_>,
+    ) -> Result<Option<LoadResult>, Error> {
+        let Some(item) = self.item(id, grant) else { return Ok(None) };
+        let mark = mark(id);
+        let cursor = match request.cursor {
+            None => None,
+            Some(cursor) => Some(cursor.strip_prefix(&mark).ok_or(CursorError::Malformed)?),
+        };
+        let request = PageRequest { cursor, ..*request };
+        let (page, problem) = match item.session().map(|session| read(item.harness(), roots, session, &request)) {
+            // A live session that nobody has written to has no file yet.
+            None | Some(Err(Skip::Empty | Skip::NoMessages)) => (Page::default(), None),
+            Some(Ok(page)) => (page, None),
+            Some(Err(Skip::Cancelled)) => return Err(Error::Cancelled),
+            Some(Err(Skip::Cursor)) => return Err(CursorError::Malformed.into()),
+            Some(Err(Skip::Vanished)) => return Ok(None),
+            Some(Err(skip)) => (Page::default(), Some(skip)),
+        };
+        let session = item.to_entry(&self.stored, grant);
+        let problems = problem.iter().map(|skip| Problem {
+            harness: Some(session.harness),
+            path: session.location.clone(),
+            id: Some(session.id.clone()),
+            endpoint: None,
+            reason: skip.reason().to_owned(),
+            message: skip.to_string(),
+        });
+        Ok(Some(LoadResult {
+            messages: page.messages,
+            next_cursor: page.next.map(|next| mark + &next),
+            problems: problems.collect(),
+            session,
+        }))
+    }
+}
+
+fn read(harness: Harness, roots: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
+    let store = harness::store_of(harness).ok_or(Skip::Vanished)?;
+    store.load(roots, session, request)
+}
+
+/// What a cursor begins with, so that that of another session is refused.
+fn mark(id: &str) -> String {
+    format!("{}.", &blake3::hash(id.as_bytes()).to_hex()[..16])
+}
