@@ -228,14 +228,58 @@ pub struct Remark {
 }
 
 /// What of [`Details`] is wanted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+#[derive(Clone, Copy, Default)]
+pub struct Wanted<'a> {
     /// The opening user texts: reads the head.
     pub topics: bool,
     /// The newest message: reads the tail.
     pub last_message: bool,
     /// The number of messages: reads the whole.
     pub message_count: bool,
+    /// Leave out what the session has of others, where its store keeps that apart: they are out of scope.
+    pub own_only: bool,
+    /// Hears how far the work is, and says whether it should go on.
+    pub attendant: Option<&'a dyn Attendant>,
+}
+
+impl<'a> Wanted<'a> {
+    /// Whether nothing is wanted.
+    pub fn is_nothing(&self) -> bool {
+        !(self.topics || self.last_message || self.message_count)
+    }
+
+    /// A reader that ends with an error once nobody wants the answer any more.
+    pub fn attended<R: io::Read>(&self, reader: R) -> Attended<'a, R> {
+        Attended::new(reader, self.attendant)
+    }
+}
+
+/// A reader that ends with an error once nobody wants what is read any more, and tells how far it is.
+pub struct Attended<'a, R> {
+    reader: R,
+    attendant: Option<&'a dyn Attendant>,
+    bytes: u64,
+}
+
+impl<'a, R> Attended<'a, R> {
+    /// Reads as `reader` does, as long as `attendant` has it.
+    pub fn new(reader: R, attendant: Option<&'a dyn Attendant>) -> Self {
+        Self { reader, attendant, bytes: 0 }
+    }
+}
+
+impl<R: io::Read> io::Read for Attended<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if let Some(attendant) = self.attendant {
+            if attendant.cancelled() {
+                return Err(io::Error::other("the request was cancelled"));
+            }
+            attendant.progress("bytes read", self.bytes, None);
+        }
+        let count = self.reader.read(buffer)?;
+        self.bytes += count as u64;
+        Ok(count)
+    }
 }
 
 /// What costs more to know of a session.
@@ -255,6 +299,8 @@ pub struct PageRequest<'a> {
     pub cursor: Option<&'a str>,
     /// How many messages at most, at least one.
     pub limit: usize,
+    /// Leave out what the session has of others, where its store keeps that apart: they are out of scope.
+    pub own_only: bool,
     /// Hears how far the work is, and says whether it should go on.
     pub attendant: &'a dyn Attendant,
 }

@@ -69,12 +69,12 @@ impl Listing {
     }
 
     pub fn details(&self, id: &str) -> Details {
-        let all = Wanted { topics: true, last_message: true, message_count: true };
+        let all = Wanted { topics: true, last_message: true, message_count: true, ..Wanted::default() };
         self.store.details(std::slice::from_ref(&self.root), self.of(id), all).unwrap()
     }
 
     pub fn page(&self, id: &str, cursor: Option<&str>, limit: usize) -> Result<Page, Skip> {
-        let request = PageRequest { cursor, limit, attendant: &Patient };
+        let request = PageRequest { cursor, limit, attendant: &Patient, own_only: false };
         self.store.load(std::slice::from_ref(&self.root), self.of(id), &request)
     }
 

@@ -60,6 +60,11 @@ pub struct Live {
 }
 
 impl Live {
+    /// What of several processes counts: one that waits for a person first, then the one that spoke last.
+    pub fn weight(&self) -> (bool, Option<i64>) {
+        (self.peer.status == Some(ActivityStatus::Waiting), self.peer.updated_at_ms)
+    }
+
     pub fn state(&self) -> State {
         match self.peer.status {
             Some(ActivityStatus::Busy) => State::Busy,
@@ -70,23 +75,11 @@ impl Live {
     }
 }
 
-/// The live sessions, one a session id: of two processes that run one session the one that spoke last.
+/// The live sessions, in a stable order.
 pub fn live(listing: &peer::Listing) -> Vec<Live> {
-    let mut by_session: HashMap<&str, &peer::Found> = HashMap::new();
-    for found in &listing.peers {
-        match by_session.entry(&found.peer.session_id) {
-            Slot::Vacant(slot) => drop(slot.insert(found)),
-            Slot::Occupied(mut slot) if found.peer.updated_at_ms > slot.get().peer.updated_at_ms => {
-                slot.insert(found);
-            }
-            Slot::Occupied(_) => {}
-        }
-    }
-    let mut live: Vec<Live> = by_session
-        .into_values()
-        .map(|found| Live { peer: found.peer.clone(), started_at_ms: found.started_at_ms })
-        .collect();
-    live.sort_unstable_by(|a, b| a.peer.session_id.cmp(&b.peer.session_id));
+    let one = |found: &peer::Found| Live { peer: found.peer.clone(), started_at_ms: found.started_at_ms };
+    let mut live: Vec<Live> = listing.peers.iter().map(one).collect();
+    live.sort_unstable_by(|a, b| (&a.peer.session_id, a.peer.pid).cmp(&(&b.peer.session_id, b.peer.pid)));
     live
 }
 

@@ -14,7 +14,7 @@ pub fn read(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
     let mut reader = Reader::open(&session.location, &mut ends)?;
     let mut details = Details::default();
     if wanted.message_count {
-        let slots = slots(&reader.file, form(&session.location), None)?;
+        let slots = slots(&reader.file, form(&session.location), wanted.attendant)?;
         let spoken = slots.iter().filter(|slot| matches!(slot.kind, Kind::Prompt | Kind::Answer));
         details.message_count = spoken.count() as u64;
     }

@@ -60,7 +60,7 @@ pub fn details(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
     let file = open_regular(&session.location)?;
     let mut details = Details::default();
     let mut looked = 0;
-    jsonl::stream(BufReader::new(file), |line| {
+    jsonl::stream(BufReader::new(wanted.attended(file)), |line| {
         let Some(stored) = message(line) else { return ControlFlow::Continue(()) };
         looked += 1;
         if wanted.topics && looked <= limits::ROWS_LOOKED_AT && details.topics.len() < limits::TOPICS {

@@ -9,7 +9,7 @@ use crate::limits;
 use crate::platform::files::open_regular;
 use crate::protocol::{LastMessage, Role};
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -31,7 +31,7 @@ pub fn read(directory: &Path, wanted: Wanted) -> Result<Details, Skip> {
     outcome
 }
 
-fn read_log(file: &File, log: &Log, wanted: Wanted) -> Result<Details, Skip> {
+fn read_log(file: &File, log: &Log, wanted: Wanted<'_>) -> Result<Details, Skip> {
     let mut details = Details::default();
     if wanted.topics {
         details.topics = topics(file, log)?;
@@ -40,7 +40,7 @@ fn read_log(file: &File, log: &Log, wanted: Wanted) -> Result<Details, Skip> {
         details.last_message = last_message(file, log)?;
     }
     if wanted.message_count {
-        details.message_count = count(file, log)?;
+        details.message_count = count(wanted.attended(file), log)?;
     }
     Ok(details)
 }
@@ -65,7 +65,8 @@ fn topics(file: &File, log: &Log) -> Result<Vec<String>, Skip> {
 fn last_message(file: &File, log: &Log) -> Result<Option<LastMessage>, Skip> {
     let mut place = None;
     for limit in LAST_STEPS {
-        let slice = Slice::read(file, log, place, &PageRequest { cursor: None, limit, attendant: &Patient })?;
+        let slice =
+            Slice::read(file, log, place, &PageRequest { cursor: None, limit, attendant: &Patient, own_only: false })?;
         let last = slice.messages.iter().find_map(|message| {
             let spoken = matches!(message.role, Role::User | Role::Assistant);
             let text = text_of(&message.content).filter(|_| spoken)?;
@@ -81,7 +82,7 @@ fn last_message(file: &File, log: &Log) -> Result<Option<LastMessage>, Skip> {
 }
 
 /// How many messages people and models wrote.
-fn count(file: &File, log: &Log) -> Result<u64, Skip> {
+fn count(file: impl Read, log: &Log) -> Result<u64, Skip> {
     let (mut count, mut last) = (0, None);
     jsonl::stream(BufReader::with_capacity(1 << 16, file), |line| {
         if let Some(part) = (log.parse)(line) {

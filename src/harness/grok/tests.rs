@@ -52,7 +52,8 @@ impl Listing {
 }
 
 fn details(session: &Session) -> Details {
-    Grok.details(&[], session, Wanted { topics: true, last_message: true, message_count: true }).unwrap()
+    Grok.details(&[], session, Wanted { topics: true, last_message: true, message_count: true, ..Wanted::default() })
+        .unwrap()
 }
 
 struct Attending(bool);
@@ -66,7 +67,7 @@ impl Attendant for Attending {
 }
 
 fn page(session: &Session, cursor: Option<&str>, limit: usize) -> Result<Page, Skip> {
-    Grok.load(&[], session, &PageRequest { cursor, limit, attendant: &Attending(false) })
+    Grok.load(&[], session, &PageRequest { cursor, limit, attendant: &Attending(false), own_only: false })
 }
 
 /// All messages, read in pages of a size.
@@ -376,7 +377,7 @@ fn a_cursor_does_not_shift_when_messages_are_appended_and_none_of_this_log_is_re
     for cursor in [first.next.as_deref().unwrap(), "0:1", "0", "7:0", "x:y", "-1:0", ""] {
         assert!(matches!(page(&session, Some(cursor), 1), Err(Skip::Cursor)), "{cursor}");
     }
-    let cancelled = PageRequest { cursor: None, limit: 1, attendant: &Attending(true) };
+    let cancelled = PageRequest { cursor: None, limit: 1, attendant: &Attending(true), own_only: false };
     assert!(matches!(Grok.load(&[], &session, &cancelled), Err(Skip::Cancelled)));
 }
 

@@ -56,7 +56,9 @@ impl Listing {
 }
 
 fn details(session: &Session) -> Details {
-    OpenClaw.details(&[], session, Wanted { topics: true, last_message: true, message_count: true }).unwrap()
+    OpenClaw
+        .details(&[], session, Wanted { topics: true, last_message: true, message_count: true, ..Wanted::default() })
+        .unwrap()
 }
 
 struct Attending(bool);
@@ -70,7 +72,7 @@ impl Attendant for Attending {
 }
 
 fn page(session: &Session, cursor: Option<&str>, limit: usize) -> Result<Page, Skip> {
-    OpenClaw.load(&[], session, &PageRequest { cursor, limit, attendant: &Attending(false) })
+    OpenClaw.load(&[], session, &PageRequest { cursor, limit, attendant: &Attending(false), own_only: false })
 }
 
 /// All messages, read in pages of a size.

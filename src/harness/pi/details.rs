@@ -8,7 +8,7 @@ use crate::limits;
 use crate::platform::files::open_regular;
 use crate::protocol::{LastMessage, Role};
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Read};
 use std::ops::ControlFlow;
 
 /// Reads what is wanted of a session.
@@ -22,7 +22,7 @@ pub fn read(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
         details.last_message = last_message(&file)?;
     }
     if wanted.message_count {
-        details.message_count = count(file)?;
+        details.message_count = count(wanted.attended(file))?;
     }
     Ok(details)
 }
@@ -59,7 +59,7 @@ fn last_message(file: &File) -> Result<Option<LastMessage>, Skip> {
 }
 
 /// What people and models wrote, on all branches: so its own program counts too.
-fn count(file: File) -> Result<u64, Skip> {
+fn count(file: impl Read) -> Result<u64, Skip> {
     let mut count = 0;
     jsonl::stream(BufReader::with_capacity(limits::SCAN_BYTES, file), |line| {
         count += u64::from(Record::parse(line).is_some_and(|record| record.spoken().is_some()));

@@ -23,7 +23,7 @@ pub fn read(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
         details.last_message = last_message(&file, &mut ends)?;
     }
     if wanted.message_count {
-        jsonl::stream(BufReader::with_capacity(limits::SCAN_BYTES, file), |line| {
+        jsonl::stream(BufReader::with_capacity(limits::SCAN_BYTES, wanted.attended(file)), |line| {
             details.message_count += u64::from(Line::parse(line).is_some_and(|line| line.role().is_some()));
             ControlFlow::Continue(())
         })?;

@@ -84,7 +84,7 @@ fn what_is_appended_does_not_shift_a_page() {
     for cursor in ["", "7", "a.b", "999.0", "-1.0"] {
         assert!(matches!(listing.page(listing.of(ID), Some(cursor), 3), Err(Skip::Cursor)), "{cursor}");
     }
-    let request = PageRequest { cursor: None, limit: 3, attendant: &Gone };
+    let request = PageRequest { cursor: None, limit: 3, attendant: &Gone, own_only: false };
     assert!(matches!(Gemini.load(&[], listing.of(ID), &request), Err(Skip::Cancelled)));
 }
 

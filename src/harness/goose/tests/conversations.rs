@@ -149,7 +149,7 @@ fn a_cursor_does_not_shift_and_no_other_is_taken() {
             next.messages.iter().map(|message| serde_json::to_value(&message.content).unwrap()).collect();
         assert_eq!((texts, next.next), (vec![said("one"), said("two")], None));
         assert!(matches!(listing.page(id, Some("x"), 1), Err(Skip::Cursor)));
-        let gone = PageRequest { cursor: None, limit: 1, attendant: &Gone };
+        let gone = PageRequest { cursor: None, limit: 1, attendant: &Gone, own_only: false };
         assert!(matches!(Goose.load(&[], listing.of(id), &gone), Err(Skip::Cancelled)));
     }
 }

@@ -207,7 +207,7 @@ fn a_cursor_does_not_shift_and_no_other_is_taken() {
         (vec!["3".to_owned()], vec!["1".to_owned(), "2".to_owned()], &None)
     );
     assert!(matches!(listing.page("s", Some("x"), 1), Err(Skip::Cursor)));
-    let gone = PageRequest { cursor: None, limit: 1, attendant: &Gone };
+    let gone = PageRequest { cursor: None, limit: 1, attendant: &Gone, own_only: false };
     assert!(matches!(Hermes.load(&[], listing.of("s"), &gone), Err(Skip::Cancelled)));
 }
 

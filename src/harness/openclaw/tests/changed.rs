@@ -104,7 +104,7 @@ fn a_cursor_does_not_shift_when_events_are_added() {
     for cursor in ["line 1 any", "line 999999 any", "row 1 any", "listed 1 1"] {
         assert!(matches!(page(&session, Some(cursor), 1), Err(Skip::Cursor)), "{cursor}");
     }
-    let cancelled = PageRequest { cursor: None, limit: 1, attendant: &Attending(true) };
+    let cancelled = PageRequest { cursor: None, limit: 1, attendant: &Attending(true), own_only: false };
     assert!(matches!(OpenClaw.load(&[], &session, &cancelled), Err(Skip::Cancelled)));
 }
 

@@ -146,7 +146,7 @@ fn a_cursor_does_not_shift_and_another_stores_is_told() {
     for (id, cursor) in [("ses_1", "msg_1"), ("ses_1", "x:msg_1"), ("ses_2", "1:msg_1")] {
         assert!(matches!(listing.page(id, Some(cursor), 1), Err(Skip::Cursor)));
     }
-    let gone = PageRequest { cursor: None, limit: 1, attendant: &Gone };
+    let gone = PageRequest { cursor: None, limit: 1, attendant: &Gone, own_only: false };
     for id in ["ses_1", "ses_2"] {
         assert!(matches!(OpenCode.load(&[], listing.of(id), &gone), Err(Skip::Cancelled)));
     }
