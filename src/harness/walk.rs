@@ -53,6 +53,7 @@ impl Finder {
                 return Vec::new();
             }
             Err(error) => {
+                self.exists = true;
                 self.skipped.push((directory.to_owned(), Skip::Io(error)));
                 return Vec::new();
             }

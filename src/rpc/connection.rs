@@ -148,7 +148,12 @@ impl Connection {
                 },
                 () = &mut closed => return Ok(End::Output),
                 () = tokio::time::sleep_until(drain.unwrap_or_else(Instant::now)), if drain.is_some() => {
-                    return Ok(End::Input);
+                    if self.inflight.is_empty() {
+                        return Ok(End::Input);
+                    }
+                    // What took too long is answered, too: that it was given up.
+                    self.inflight.cancel_all();
+                    drain = Some(Instant::now() + limits::DRAIN);
                 }
             }
         }

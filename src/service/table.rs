@@ -129,7 +129,8 @@ fn authorize(context: &Context, permissions: &[Permission]) -> Result<(), RpcErr
         None => Ok(()),
         Some(missing) => {
             let id = missing.id();
-            let hint = format!("this needs the permission `{id}`, which the spawner gives by `--allow {id}`");
+            let hint =
+                format!("this needs the permission `{id}`, which this client does not have; `--allow {id}` gives it");
             Err(RpcError::new(Reason::Unauthorized, hint).with("permission", id))
         }
     }
