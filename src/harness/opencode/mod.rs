@@ -89,6 +89,7 @@ impl Store for OpenCode {
         let location = session.location.to_str()?;
         let (in_files, database) = (is_file(&session.location), root.path.join(DATABASE));
         let in_data = root.usual || root.path.ends_with(DIRECTORY);
+        let is_found = in_data && *session.location == *database;
         // A program that has a database does not look into the files any more.
         if (in_files && (!in_data || database.is_file())) || !text::is_argument(&session.id) {
             return None;
@@ -97,7 +98,7 @@ impl Store for OpenCode {
         if in_data && !root.usual {
             env.insert("XDG_DATA_HOME".to_owned(), root.home.to_str()?.to_owned());
         }
-        if !in_files && !(in_data && *session.location == *database) {
+        if !in_files && !is_found {
             env.insert("OPENCODE_DB".to_owned(), location.to_owned());
         }
         Some(Resume {
