@@ -69,7 +69,7 @@ impl<'c> Conversation<'c> {
     fn whole(connection: &'c Connection, session: &str) -> rusqlite::Result<Self> {
         let mut whole = Self::alone(connection, session)?;
         let mut origin = Origin::find(connection, session)?;
-        while let Some(id) = origin.as_ref().and_then(Origin::session).filter(|id| !whole.sessions.contains(id)) {
+        while let Some(id) = origin.as_ref().and_then(Origin::session) {
             let before = Origin::find(connection, &id)?;
             let parent = origin.and_then(|origin| origin.parent(|_| before.as_ref()));
             let goes_on = parent.is_some_and(|parent| parent.relation == Relation::Continuation);

@@ -87,16 +87,18 @@ impl Store for OpenCode {
 
     fn resume(&self, root: &Root, session: &Session) -> Option<Resume> {
         let location = session.location.to_str()?;
+        let (in_files, database) = (is_file(&session.location), root.path.join(DATABASE));
+        let in_data = root.usual || root.path.ends_with(DIRECTORY);
+        let is_found = in_data && *session.location == *database;
         // A program that has a database does not look into the files any more.
-        let superseded = is_file(&session.location) && root.path.join(DATABASE).is_file();
-        if superseded || !text::is_argument(&session.id) {
+        if (in_files && (!in_data || database.is_file())) || !text::is_argument(&session.id) {
             return None;
         }
         let mut env = BTreeMap::new();
-        if !root.usual && root.path.ends_with(DIRECTORY) {
+        if in_data && !root.usual {
             env.insert("XDG_DATA_HOME".to_owned(), root.home.to_str()?.to_owned());
         }
-        if !is_file(&session.location) && session.location.as_os_str() != root.path.join(DATABASE).as_os_str() {
+        if !in_files && !is_found {
             env.insert("OPENCODE_DB".to_owned(), location.to_owned());
         }
         Some(Resume {

@@ -49,7 +49,7 @@ fn files_that_are_torn_empty_or_silent_cost_only_themselves() {
     sessions.write("notes.txt", "");
     sessions.write("sessions.db-shm", "");
     let hidden = json!({"role": "user", "created": 2, "content": said("hidden"), "metadata": {"userVisible": false}});
-    sessions.write("late.jsonl", format!("{hidden}\n{asked}"));
+    sessions.write("late.jsonl", format!("{asked}\n{hidden}"));
     let listing = sessions.list();
     assert_eq!(listing.ids(), ["late", "torn"]);
     assert_eq!(listing.of("torn").title.as_deref(), Some("asked"));

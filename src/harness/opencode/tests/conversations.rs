@@ -16,6 +16,7 @@ fn what_old_rows_do_not_say_is_taken_from_the_messages() {
     database.message("ses_1", "msg_2", 3_000, user(), std::slice::from_ref(&injected));
     database.message("ses_2", "msg_3", 2_000, user(), &[injected]);
     database.message("ses_2", "msg_4", 3_000, assistant(), &[]);
+    database.message("ses_2", "msg_5", 4_000, json!({"role": "user"}), &[]);
     let listing = data.list();
     assert_eq!(listing.ids(), ["ses_1", "ses_2"]);
     let said = |id: &str| (listing.of(id).title.clone().unwrap(), listing.of(id).model.clone().unwrap());
@@ -216,6 +217,9 @@ fn the_way_back_names_what_the_program_would_not_find() {
     assert_eq!(env(&directory, true, "ses_2"), Some(vec![other("opencode/opencode-dev.db")]));
     assert_eq!(env(&directory, false, "ses_2"), Some(vec![other("opencode/opencode-dev.db"), home]));
     assert_eq!(env(&data.0.path().join("any.sqlite"), false, "ses_3"), Some(vec![other("any.sqlite")]));
+    fs::rename(&directory, data.0.path().join("moved")).unwrap();
+    let moved = data.0.path().join("moved");
+    assert_eq!(env(&moved, false, "ses_1"), Some(vec![other("moved/opencode.db")]));
 }
 
 #[test]
@@ -224,6 +228,8 @@ fn files_that_the_program_old_form_and_ids_that_are_options_have_no_way_back() {
     data.session("ses_1", json!({}), &[("msg_1", user(), "1")]);
     let resume = |listing: &Listing, id: &str| OpenCode.resume(&listing.root, listing.of(id));
     assert!(resume(&data.list(), "ses_1").is_some());
+    let listing = data.list();
+    assert!(OpenCode.resume(&Root { usual: false, ..listing.root.clone() }, listing.of("ses_1")).is_none());
     let database = data.database("opencode.db");
     database.session("--help", "t");
     database.message("--help", "msg_1", 1, user(), &[]);
