@@ -35,6 +35,7 @@ fn main() {
     lists(&home);
     startup(&home);
     round_trips(&home);
+    transcript();
 }
 
 /// Writes the corpus, unless it is there.
@@ -123,6 +124,73 @@ fn lists(home: &Path) {
     row("first list of 50", median(first), median(floors), "<= 2");
     row("later list of 50", median(later), median(walks), "<= 1.3");
     println!("{:<34} {:>8} KiB {:>12} {:>8}  <= 40960 KiB on 10,000", "peak resident memory", memory, "", "");
+}
+
+/// One page of a conversation that is too long to be read whole.
+fn transcript() {
+    const BYTES: usize = 400 << 20;
+    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/transcript");
+    let file = home.join(format!(".claude/projects/-p/{TRANSCRIPT}.jsonl"));
+    if fs::metadata(&file).is_ok_and(|metadata| metadata.len() < BYTES as u64) || !file.exists() {
+        eprintln!("writing a transcript of {} MiB ...", BYTES >> 20);
+        write_transcript(&file, BYTES);
+    }
+    let (mut newest, mut older, mut floors) = (vec![], vec![], vec![]);
+    let mut memory = 0;
+    let mut tail = vec![0; 1 << 20];
+    for _ in 0..ROUNDS {
+        let mut server = Server::start(&home);
+        let mut page = |params: Value| {
+            let (time, answer) = timed(|| server.request("session/load", params));
+            assert_eq!(answer["result"]["messages"].as_array().map(Vec::len), Some(200));
+            (time, answer["result"]["nextCursor"].clone())
+        };
+        let id = format!("claude-code:{TRANSCRIPT}");
+        let (time, cursor) = page(json!({ "id": id }));
+        newest.push(time);
+        older.push(page(json!({ "id": id, "cursor": cursor })).0);
+        let read = || File::open(&file).expect("it is there").read_at(&mut tail, (BYTES - (1 << 20)) as u64);
+        floors.push(timed(read).0);
+        memory = memory.max(server.peak_kib());
+    }
+    let floor = median(floors);
+    row("newest 200 messages of 400 MiB", median(newest), floor, "<= 50 ms; floor: reading 1 MiB");
+    row("the 200 before them", median(older), floor, "<= 50 ms");
+    println!("{:<34} {:>8} KiB {:>12} {:>8}  <= 40960 KiB", "peak resident memory", memory, "", "");
+}
+
+const TRANSCRIPT: &str = "11111111-2222-4333-8444-555555555555";
+
+/// Prompts and answers with a call and its result, and between them what the program keeps for itself.
+fn write_transcript(file: &Path, bytes: usize) {
+    fs::create_dir_all(file.parent().expect("a directory")).expect("it can be made");
+    let mut out = std::io::BufWriter::new(File::create(file).expect("it can be written"));
+    let (mut written, mut number) = (0, 0_u64);
+    let mut parent = Value::Null;
+    let own = json!({ "type": "api-request-shape", "data": "x".repeat(40 << 10) });
+    while written < bytes {
+        let text = "words of a sentence ".repeat(60);
+        let tool = format!("toolu_{number}");
+        let message = match number % 4 {
+            0 => json!({ "role": "user", "content": text }),
+            1 => json!({ "id": format!("msg_{number}"), "role": "assistant", "model": "m",
+                "content": [{ "type": "tool_use", "id": tool, "name": "Read", "input": { "file_path": text } }] }),
+            2 => json!({ "role": "user", "content": [{ "type": "tool_result", "content": text,
+                "tool_use_id": format!("toolu_{}", number - 1) }] }),
+            _ => json!({ "id": format!("msg_{number}"), "role": "assistant", "model": "m",
+                "content": [{ "type": "text", "text": text }] }),
+        };
+        let uuid = format!("{number:036}");
+        let kind = if number.is_multiple_of(2) { "user" } else { "assistant" };
+        let row = json!({ "parentUuid": parent, "isSidechain": false, "type": kind, "message": message, "uuid": uuid,
+            "timestamp": "2026-11-30T08:40:21.968Z", "cwd": "/p", "sessionId": TRANSCRIPT, "version": "2.1.332" });
+        let mut line = format!("{row}\n");
+        if number.is_multiple_of(16) {
+            line += &format!("{own}\n");
+        }
+        out.write_all(line.as_bytes()).expect("it can be written");
+        (written, number, parent) = (written + line.len(), number + 1, uuid.into());
+    }
 }
 
 fn startup(home: &Path) {

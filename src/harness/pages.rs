@@ -59,7 +59,7 @@ impl<'a, T: Text> Backward<'a, T> {
     }
 
     /// The line before the one that was told last. Blank ones are told too.
-    pub fn next(&mut self) -> Result<Option<Line<'_>>, Skip> {
+    pub fn previous(&mut self) -> Result<Option<Line<'_>>, Skip> {
         loop {
             let unread = &self.buffer[..self.left];
             let body = unread.strip_suffix(b"\n").unwrap_or(unread);
@@ -159,7 +159,7 @@ impl<P> Gathered<P> {
     }
 
     /// How many messages there are.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.messages.len()
     }
 
@@ -231,7 +231,7 @@ mod tests {
     fn backward(text: &[u8], chunk: usize, longest: usize) -> Vec<Told> {
         let mut lines = Backward { chunk, longest, ..Backward::new(&text, text.len() as u64, &Patient) };
         let mut told = Vec::new();
-        while let Some(line) = lines.next().unwrap() {
+        while let Some(line) = lines.previous().unwrap() {
             told.push((line.at, line.length, line.text.map(|text| String::from_utf8_lossy(text).into_owned())));
         }
         told
@@ -262,12 +262,12 @@ mod tests {
         let text = format!("{{}}\n{{\"data\":\"{}\",\"kind\":\"big\"}}\nlast", "x".repeat(300_000));
         let bytes = text.as_bytes();
         let mut lines = Backward { longest: 1_000, ..Backward::new(&bytes, bytes.len() as u64, &Patient) };
-        assert_eq!(lines.next().unwrap().unwrap().text, Some(&b"last"[..]));
-        let line = lines.next().unwrap().unwrap();
+        assert_eq!(lines.previous().unwrap().unwrap().text, Some(&b"last"[..]));
+        let line = lines.previous().unwrap().unwrap();
         assert_eq!((line.at, line.text), (3, None));
         assert_eq!(parse_long::<Head>(&bytes, &line).unwrap().kind, "big");
-        assert_eq!(lines.next().unwrap().unwrap().text, Some(&b"{}"[..]));
-        assert!(lines.next().unwrap().is_none());
+        assert_eq!(lines.previous().unwrap().unwrap().text, Some(&b"{}"[..]));
+        assert!(lines.previous().unwrap().is_none());
     }
 
     #[test]
@@ -280,7 +280,7 @@ mod tests {
             fn progress(&self, _: &str, _: u64, _: Option<u64>) {}
         }
         let text = &b"one\n"[..];
-        assert!(matches!(Backward::new(&text, 9, &Patient).next(), Err(Skip::Io(_))));
-        assert!(matches!(Backward::new(&text, 4, &Gone).next(), Err(Skip::Cancelled)));
+        assert!(matches!(Backward::new(&text, 9, &Patient).previous(), Err(Skip::Io(_))));
+        assert!(matches!(Backward::new(&text, 4, &Gone).previous(), Err(Skip::Cancelled)));
     }
 }

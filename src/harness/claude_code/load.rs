@@ -19,7 +19,7 @@ use std::str::FromStr;
 /// Which row comes next on the way up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Chain {
-    /// The first that is met.
+    /// The first that is met and is a message: what the program keeps for itself may hang anywhere.
     Newest,
     /// The one of this name.
     At(Box<str>),
@@ -77,7 +77,7 @@ pub fn page(file: &File, is_agent: bool, request: &PageRequest<'_>) -> Result<Pa
     loop {
         while !walk.gathered.is_full()
             && walk.chain != Chain::Begun
-            && let Some(line) = lines.next()?
+            && let Some(line) = lines.previous()?
         {
             walk.take(&line)?;
         }
@@ -91,7 +91,7 @@ pub fn page(file: &File, is_agent: bool, request: &PageRequest<'_>) -> Result<Pa
         walk.close()?;
         walk.release();
     }
-    Ok(walk.gathered.into_page(ended, Place::to_cursor))
+    Ok(walk.gathered.into_page(ended, Place::cursor))
 }
 
 struct Walk<'a> {
@@ -149,7 +149,11 @@ impl<'a> Walk<'a> {
             self.keep_beside(line, &row, &text);
             return Ok(());
         }
-        // A row without a name is on no branch: it is told only where it does not matter.
+        let message = row.message();
+        if self.chain == Chain::Newest && message.is_none() {
+            return Ok(());
+        }
+        // A row without a name is on no branch: it is told only where that does not matter.
         if uuid.is_some() && self.chain != Chain::Broken {
             self.chain = match row.link(&text) {
                 Link::To(name) => Chain::At(name),
@@ -158,7 +162,7 @@ impl<'a> Walk<'a> {
             };
         }
         self.from = line.at;
-        let Some((kind, message)) = row.message() else { return Ok(()) };
+        let Some((kind, message)) = message else { return Ok(()) };
         let bytes = line.text.map_or(0, |text| text.len() as u64);
         self.add(Taken { at: line.at, bytes, uuid, chain: self.chain.clone(), kind, message })
     }
@@ -311,7 +315,7 @@ fn results_in(message: &Message) -> impl Iterator<Item = String> {
 }
 
 impl Place {
-    fn to_cursor(&self) -> String {
+    fn cursor(&self) -> String {
         let chain = match &self.chain {
             Chain::Newest => "newest".to_owned(),
             Chain::At(name) => format!("at.{name}"),

@@ -10,6 +10,8 @@ mod row;
 #[cfg(test)]
 mod tests;
 mod transcript;
+#[cfg(test)]
+mod tree_tests;
 
 use super::jsonl::Ends;
 use super::walk::{is_uuid, stamp};

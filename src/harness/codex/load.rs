@@ -48,7 +48,7 @@ pub fn page(roots: &[Root], session: &Session, request: &PageRequest<'_>) -> Res
         }
     }
     let ended = !walk.gathered.is_full();
-    Ok(walk.gathered.into_page(ended, Place::to_cursor))
+    Ok(walk.gathered.into_page(ended, Place::cursor))
 }
 
 struct Walk {
@@ -108,7 +108,7 @@ impl Walk {
         };
         let mut lines = Backward::new(&text, end, request.attendant);
         while !(self.gathered.is_full() && self.wanting.is_empty())
-            && let Some(line) = lines.next()?
+            && let Some(line) = lines.previous()?
         {
             while self.wanting.front().is_some_and(|wanting| wanting.at - line.at > limits::LOOK_BACK) {
                 self.wanting.pop_front();
@@ -161,7 +161,7 @@ impl Walk {
     }
 
     fn want(&mut self, message: &Message, at: u64) {
-        let index = self.gathered.len();
+        let index = self.gathered.count();
         for block in &message.content {
             if let Block::ToolResult { id, .. } = block {
                 self.wanting.push_back(Wanting { index, at, call: Some(id.clone()) });
@@ -189,7 +189,7 @@ impl Walk {
 }
 
 impl Place {
-    fn to_cursor(&self) -> String {
+    fn cursor(&self) -> String {
         format!("{}.{}.{}", self.depth, self.end, self.family as usize)
     }
 }
