@@ -14,13 +14,14 @@ pub struct InitializeParams {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol_version: Option<i64>,
     /// Who the client is.
+    #[serde(deserialize_with = "super::object")]
     pub client_info: ClientInfo,
     /// The client's process; when it is gone the server ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 2147483647))]
     pub process_id: Option<i64>,
     /// Ask for less than the spawner allowed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "super::optional_object", skip_serializing_if = "Option::is_none")]
     pub authority: Option<AuthorityRequest>,
     /// More store roots, by harness. Counted only when the server was started with `--allow-homes`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -116,6 +117,7 @@ pub struct Limits {
 #[serde(rename_all = "camelCase")]
 pub struct NarrowParams {
     /// What to keep.
+    #[serde(deserialize_with = "super::object")]
     pub authority: AuthorityRequest,
 }
 
@@ -160,12 +162,20 @@ pub struct ProgressValue {
     pub total: Option<u64>,
 }
 
+/// The one member that all params share.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct WithMeta {
+    /// See [`RequestMeta`].
+    #[serde(default, rename = "_meta", deserialize_with = "super::optional_object")]
+    pub meta: Option<RequestMeta>,
+}
+
 /// The `_meta` member that every params object may carry.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RequestMeta {
     /// Narrows the authority of this request alone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "super::optional_object", skip_serializing_if = "Option::is_none")]
     pub authority: Option<AuthorityRequest>,
     /// Asks for `$/progress` with this token.
     #[serde(default, skip_serializing_if = "Option::is_none")]

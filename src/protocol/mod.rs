@@ -19,7 +19,9 @@ pub use registry::*;
 pub use session::*;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
 
 /// A coding-agent program whose sessions Tackroom knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -137,6 +139,21 @@ fn parse_word<T: Copy>(
         word: word.chars().take(64).collect(),
         known: all.iter().map(|known| id(*known)).collect::<Vec<_>>().join(", "),
     })
+}
+
+/// Reads a member that is an object. What is derived would take an array for one, member by member.
+fn object<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<T, D::Error> {
+    let raw = Box::<RawValue>::deserialize(deserializer)?;
+    if !raw.get().starts_with('{') {
+        return Err(D::Error::custom("must be an object"));
+    }
+    serde_json::from_str(raw.get()).map_err(D::Error::custom)
+}
+
+/// The same of a member that may be absent or `null`.
+fn optional_object<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<Option<T>, D::Error> {
+    let raw = Box::<RawValue>::deserialize(deserializer)?;
+    if raw.get() == "null" { Ok(None) } else { object(&*raw).map(Some).map_err(D::Error::custom) }
 }
 
 /// Params or a result with nothing in it.

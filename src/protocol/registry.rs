@@ -123,7 +123,7 @@ pub struct Query {
 #[serde(rename_all = "camelCase")]
 pub struct ListParams {
     /// Which entries.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "super::optional_object", skip_serializing_if = "Option::is_none")]
     pub query: Option<Query>,
     /// `nextCursor` of the page before, with the same query.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -4,7 +4,7 @@ use super::{Context, Progress, Service, lifecycle, peer, registry, session};
 use crate::protocol::{
     CoverageParams, CoverageResult, DescribeParams, DescribeResult, Empty, InitializeParams, InitializeResult,
     ListParams, ListResult, LoadParams, LoadResult, NarrowParams, NarrowResult, PeerListResult, PeerResult,
-    PeerSelector, Permission, ProgressParams, Reason, RequestMeta, RpcError,
+    PeerSelector, Permission, ProgressParams, Reason, RpcError, WithMeta,
 };
 use jsonrpsee::core::RegisterMethodError;
 use jsonrpsee::types::{ErrorObjectOwned, Params};
@@ -98,8 +98,7 @@ fn serve<P: DeserializeOwned, R: Serialize>(
         let mut context = context.ok_or_else(|| RpcError::new(Reason::Internal, "a request without a client"))?;
         apply_meta(&mut context, params)?;
         authorize(&context, permissions)?;
-        let params = serde_json::from_str(params.unwrap_or("{}"))
-            .map_err(|error| RpcError::new(Reason::InvalidParams, format!("the params do not fit: {error}")))?;
+        let params = read_params(params.unwrap_or("{}"))?;
         let result = handler(service, &context, params)?;
         serde_json::value::to_raw_value(&result)
             .map_err(|error| RpcError::new(Reason::Internal, format!("the result cannot be written: {error}")))
@@ -107,16 +106,25 @@ fn serve<P: DeserializeOwned, R: Serialize>(
     work().map_err(to_object)
 }
 
+/// Reads params; an error names the member that it is about.
+fn read_params<P: DeserializeOwned>(params: &str) -> Result<P, RpcError> {
+    let mut json = serde_json::Deserializer::from_str(params);
+    serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let place = match error.path().to_string().as_str() {
+            "." => "the params do not fit".to_owned(),
+            path => format!("`{path}` does not fit"),
+        };
+        // Where in the text it stands says nothing to a person who did not write it.
+        let why = error.inner().to_string();
+        let why = why.split(" at line ").next().unwrap_or_default();
+        RpcError::new(Reason::InvalidParams, format!("{place}: {why}"))
+    })
+}
+
 fn apply_meta(context: &mut Context, params: Option<&str>) -> Result<(), RpcError> {
-    #[derive(serde::Deserialize)]
-    struct WithMeta {
-        #[serde(default, rename = "_meta")]
-        meta: Option<RequestMeta>,
-    }
     let Some(params) = params.filter(|params| params.contains("_meta")) else { return Ok(()) };
     let invalid = |why: String| RpcError::new(Reason::InvalidParams, format!("`_meta` does not fit: {why}"));
-    let with: WithMeta = serde_json::from_str(params).map_err(|error| invalid(error.to_string()))?;
-    let Some(meta) = with.meta else { return Ok(()) };
+    let Some(meta) = read_params::<WithMeta>(params)?.meta else { return Ok(()) };
     if let Some(request) = &meta.authority {
         context.grant = context.grant.narrow(request).map_err(|error| invalid(error.to_string()))?;
     }

@@ -11,6 +11,7 @@ mod descriptors;
 mod framing;
 mod inflight;
 mod lifecycle;
+mod params;
 mod peer_list;
 mod peer_resolve;
 mod readme;
