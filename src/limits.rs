@@ -56,6 +56,10 @@ pub const LINE_MAX: usize = 16 << 20;
 pub const SCAN_BYTES: usize = 256 << 10;
 /// Bytes that a reading from the end of a file asks for at a time.
 pub const BACKWARD_BYTES: usize = 64 << 10;
+/// Bytes of a line that any reader may hold; of longer ones only [`LONG_LINES`] are held at a time.
+pub const LINE_COMMON: usize = 1 << 20;
+/// Readers that hold a line over [`LINE_COMMON`] at a time.
+pub const LONG_LINES: usize = 2;
 /// Bytes of a small side file (names, metadata) that are read.
 pub const SIDE_FILE: usize = 1 << 20;
 /// Bytes of a path that is looked up; no system takes a longer one, and looking costs its square.

@@ -6,6 +6,7 @@ use crate::platform::files::read_at;
 use std::fs::File;
 use std::io::{self, BufRead, Read};
 use std::ops::ControlFlow;
+use std::sync::{Condvar, Mutex, PoisonError};
 
 /// The head and the tail of a file: complete lines only. Kept between files so that its buffers are.
 #[derive(Default)]
@@ -187,10 +188,40 @@ pub fn trim(line: &[u8]) -> &[u8] {
     &line[start..end]
 }
 
+/// Readers that hold a long line now. There may be as many readers as requests, and each could hold as much.
+static LONG_LINES: Turnstile = Turnstile { inside: Mutex::new(0), left: Condvar::new() };
+
+/// Lets only so many in at a time.
+struct Turnstile {
+    inside: Mutex<usize>,
+    left: Condvar,
+}
+
+/// Being inside.
+struct Turn(&'static Turnstile);
+
+impl Turnstile {
+    fn enter(&'static self) -> Turn {
+        let inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
+        let full = |inside: &mut usize| *inside >= limits::LONG_LINES;
+        let mut inside = self.left.wait_while(inside, full).unwrap_or_else(PoisonError::into_inner);
+        *inside += 1;
+        Turn(self)
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        *self.0.inside.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        self.0.left.notify_one();
+    }
+}
+
 /// Streams the lines of a reader through one buffer. A line over [`limits::LINE_MAX`] is passed over, not stored.
 pub fn stream(mut reader: impl BufRead, mut each: impl FnMut(&[u8]) -> ControlFlow<()>) -> io::Result<()> {
     let mut line = Vec::new();
     let mut too_long = false;
+    let mut turn = None;
     loop {
         let chunk = match reader.fill_buf() {
             Ok(chunk) => chunk,
@@ -202,8 +233,12 @@ pub fn stream(mut reader: impl BufRead, mut each: impl FnMut(&[u8]) -> ControlFl
         let part = &chunk[..end.unwrap_or(chunk.len())];
         too_long |= line.len() + part.len() > limits::LINE_MAX;
         if too_long {
-            line.clear();
+            line = Vec::new();
+            turn = None;
         } else {
+            if line.len() + part.len() > limits::LINE_COMMON && turn.is_none() {
+                turn = Some(LONG_LINES.enter());
+            }
             line.extend_from_slice(part);
         }
         let consumed = end.map_or(chunk.len(), |end| end + 1);
@@ -215,6 +250,9 @@ pub fn stream(mut reader: impl BufRead, mut each: impl FnMut(&[u8]) -> ControlFl
             }
             line.clear();
             too_long = false;
+            if turn.take().is_some() {
+                line = Vec::new();
+            }
         }
         if ended {
             return Ok(());

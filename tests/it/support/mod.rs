@@ -8,7 +8,7 @@ mod spawn;
 mod wire;
 
 pub use answer::{Answer, Failure};
-pub use home::{Home, uuid};
+pub use home::{Home, Project, uuid};
 pub use server::{Server, initialize_params};
 pub use spawn::{Spawn, Transport, bytes_in};
 pub use wire::Framing;

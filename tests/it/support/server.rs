@@ -293,6 +293,11 @@ impl Server {
         kill(Pid::from_raw(self.child.id() as i32), signal).expect("a running server");
     }
 
+    /// How many threads it has now.
+    pub fn threads(&self) -> u64 {
+        self.proc("status", "Threads:").parse().expect("a number")
+    }
+
     /// The most memory that the server has had, in KiB.
     pub fn peak_memory(&self) -> u64 {
         self.proc("status", "VmHWM:").parse().expect("a number")
