@@ -31,7 +31,7 @@ fn main() {
     let home = flag("--home").map_or_else(|| corpus(sessions, median_kib), PathBuf::from);
 
     println!("corpus: {} ({} files)\n", home.display(), files(&home).len());
-    println!("{:<34} {:>12} {:>12} {:>8}  {}", "", "ours", "floor", "ratio", "goal");
+    println!("{:<34} {:>12} {:>12} {:>8}  goal", "", "ours", "floor", "ratio");
     lists(&home);
     startup(&home);
     round_trips(&home);

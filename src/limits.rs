@@ -17,7 +17,7 @@ pub const PAGE_CHUNK: usize = 128 << 10;
 /// Records beside the current branch that are kept in mind until it is known whether they belong to it.
 pub const BESIDE: usize = 1_024;
 /// Bytes before a tool's result within which its call is looked for, and before a message the turn that it is of.
-pub const LOOK_BACK: u64 = 1 << 20;
+pub const LOOK_BACK: u64 = 4 << 20;
 /// Bytes of an unpacked text that are kept at once.
 pub const UNPACKED_WINDOW: usize = 4 << 20;
 
@@ -52,6 +52,10 @@ pub const TAIL_FIRST: usize = 16 << 10;
 pub const TAIL_MAX: usize = 256 << 10;
 /// Bytes of one line that a whole-file reading looks into; a longer line is passed over.
 pub const LINE_MAX: usize = 16 << 20;
+/// Bytes that a whole-file reading asks for at a time.
+pub const SCAN_BYTES: usize = 256 << 10;
+/// Bytes that a reading from the end of a file asks for at a time.
+pub const BACKWARD_BYTES: usize = 64 << 10;
 /// Bytes of a small side file (names, metadata) that are read.
 pub const SIDE_FILE: usize = 1 << 20;
 /// Bytes of a path that is looked up; no system takes a longer one, and looking costs its square.
@@ -66,6 +70,12 @@ pub const INDEX_FILE: usize = 16 << 20;
 pub const COMPRESSED_WHOLE: u64 = 4 << 20;
 /// Bytes that a compressed session may unpack to; what comes after them is not seen.
 pub const UNPACKED_MAX: u64 = 1 << 30;
+/// Rows of a conversation that are looked into for its opening texts, or for its last one.
+pub const ROWS_LOOKED_AT: usize = 1_000;
+/// Messages before a page that are looked into for the calls which its results belong to.
+pub const CALLS_LOOKED_FOR: usize = 64;
+/// Bytes of a file that are read between two reports of how far the reading is.
+pub const PROGRESS_BYTES: u64 = 8 << 20;
 /// How long a locked database is waited for.
 pub const DATABASE_BUSY: std::time::Duration = std::time::Duration::from_millis(250);
 /// Files below one root; a store with more is cut, and coverage says so.
@@ -82,6 +92,8 @@ pub const EXCERPT_CHARS: usize = 1_000;
 pub const MATCH_CONTEXT: usize = 80;
 /// Opening user texts of a session.
 pub const TOPICS: usize = 8;
+/// Subagents of one session that are read.
+pub const CHILDREN: usize = 10_000;
 /// Parents that are followed upwards.
 pub const ANCESTRY: usize = 64;
 /// Bytes of one record of the process registry.

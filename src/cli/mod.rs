@@ -1,43 +1,76 @@
 //! The command line: one file per subcommand. The only place that prints.
 
+mod completions;
+mod demo;
+mod doctor;
+mod list;
+mod output;
+mod peers;
+mod resume;
 mod schema;
 mod serve;
+mod table;
+mod words;
 
 use crate::authority::Grant;
 use crate::harness::Homes;
 use crate::limits;
-use crate::protocol::{Harness, RootOrigin};
+use crate::protocol::{Harness, Limits, RootOrigin};
 use crate::service::Config;
 use clap::{Args, Parser, Subcommand};
+use output::{Failure, note};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Exit codes, besides 0 for success: the command could not do what it was told.
 pub const FAILED: u8 = 1;
-/// The words of the command line cannot be understood.
+/// The words of the command line cannot be understood, or fit more than one thing.
 pub const USAGE: u8 = 2;
 /// What was named is not there.
 pub const NOT_FOUND: u8 = 3;
 
 /// See every coding-agent session on this machine.
 #[derive(Parser)]
-#[command(name = "tackroom", version, about, after_help = EXIT_CODES, max_term_width = 120)]
+#[command(name = "tackroom", version, after_help = AFTER_HELP, max_term_width = 120)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
 }
 
-const EXIT_CODES: &str = "\
-Exit codes: 0 success; 1 failed; 2 the words of the command line cannot be understood; 3 what was named is not there.
-`serve` also ends with 1 after `exit` without `shutdown`, and with 128 plus the signal's number after a signal.
-`resume` ends as the program does that it runs.";
+const AFTER_HELP: &str = "\
+Examples:
+  tackroom list --workspace .      the sessions of this directory
+  tackroom resume 990cebda         back into one of them
+  tackroom serve --allow observe   for a program: JSON-RPC on stdin and stdout
+
+Exit codes:
+  0    success; also where nobody reads the output any more
+  1    failed; of serve also: `exit` came without `shutdown`
+  2    the words of the command line cannot be understood, or fit several things
+  3    what was named is not there
+  128+ a signal's number: it ended serve or demo
+resume ends as the program does that it runs.
+
+Nothing is ever written to a store: sessions are not renamed, edited or deleted.";
 
 #[derive(Subcommand)]
 enum Command {
+    /// Show the sessions of this machine, what waits for a person first
+    List(list::ListArgs),
+    /// Show the live Claude Code sessions
+    Peers(peers::PeersArgs),
+    /// Go back into a session with its own program
+    Resume(resume::ResumeArgs),
+    /// Tell where sessions were looked for, what was found and what was passed over
+    Doctor(doctor::DoctorArgs),
+    /// Show the server at work on a built-in sample, without looking at your sessions
+    Demo(demo::DemoArgs),
     /// Speak JSON-RPC over stdin and stdout: what an editor or agent host spawns
     Serve(serve::ServeArgs),
     /// Write the protocol's schema: schema.json, meta.json, openrpc.json
     Schema(schema::SchemaArgs),
+    /// Print the completions for a shell
+    Completions(completions::CompletionsArgs),
 }
 
 /// Where to look, for every subcommand that looks.
@@ -65,22 +98,30 @@ fn parse_root(text: &str) -> Result<(Harness, PathBuf), String> {
     Ok((harness, path))
 }
 
-/// What the command line's own user may do: everything that needs no more than this machine.
+/// What the command line's own user may do: everything that needs no more than this machine, and in one page.
 fn own_config(look: &LookArgs) -> Config {
-    Config { ceiling: Grant::all(), homes: look.homes(), allow_homes: false, limits: limits::DEFAULT }
+    let limits = Limits { page_max: usize::MAX, ..limits::DEFAULT };
+    Config { ceiling: Grant::all(), homes: look.homes(), allow_homes: false, limits }
 }
 
 /// Runs the program.
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
-        Command::Serve(args) => return serve::run(&args),
+        Command::List(args) => list::run(&args),
+        Command::Peers(args) => peers::run(&args),
+        Command::Resume(args) => resume::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
+        Command::Demo(args) => demo::run(&args),
+        Command::Serve(args) => serve::run(&args),
         Command::Schema(args) => schema::run(&args),
+        Command::Completions(args) => completions::run(&args),
     };
     match result {
         Ok(code) => code,
-        Err(error) => {
-            eprintln!("tackroom: {error}");
-            ExitCode::from(FAILED)
+        Err(Failure::Unread) => ExitCode::SUCCESS,
+        Err(Failure::Told { code, message }) => {
+            note(&format!("tackroom: {message}"));
+            ExitCode::from(code)
         }
     }
 }

@@ -1,10 +1,11 @@
 //! `tackroom schema`: the protocol as files, or on standard output.
 
+use super::FAILED;
+use super::output::{self, Failure, note};
 use crate::service;
 use clap::{Args, ValueEnum};
 use serde_json::Value;
-use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 #[derive(Args)]
@@ -34,17 +35,20 @@ pub fn documents() -> Result<[(&'static str, String); 3], serde_json::Error> {
     ])
 }
 
-pub fn run(args: &SchemaArgs) -> Result<ExitCode, Box<dyn Error>> {
+pub fn run(args: &SchemaArgs) -> Result<ExitCode, Failure> {
     let documents = documents()?;
     if let Some(which) = args.print {
-        print!("{}", documents[which as usize].1);
+        output::write(&documents[which as usize].1)?;
         return Ok(ExitCode::SUCCESS);
     }
-    std::fs::create_dir_all(&args.out).map_err(|error| format!("cannot make {}: {error}", args.out.display()))?;
+    let failed = |verb: &str, path: &Path, error: std::io::Error| {
+        Failure::new(FAILED, format!("cannot {verb} {}: {error}", path.display()))
+    };
+    std::fs::create_dir_all(&args.out).map_err(|error| failed("make", &args.out, error))?;
     for (name, text) in &documents {
         let path = args.out.join(name);
-        std::fs::write(&path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
-        eprintln!("wrote {}", path.display());
+        std::fs::write(&path, text).map_err(|error| failed("write", &path, error))?;
+        note(&format!("wrote {}", path.display()));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,5 +1,6 @@
 //! `tackroom serve`: what an editor or agent host spawns.
 
+use super::output::Failure;
 use super::{FAILED, LookArgs, USAGE};
 use crate::authority::Grant;
 use crate::limits;
@@ -50,22 +51,10 @@ enum FramingArg {
     Headers,
 }
 
-pub fn run(args: &ServeArgs) -> ExitCode {
+pub fn run(args: &ServeArgs) -> Result<ExitCode, Failure> {
     tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false).with_max_level(args.log).init();
-    let config = match config(args) {
-        Ok(config) => config,
-        Err(error) => {
-            eprintln!("tackroom serve: {error}");
-            return ExitCode::from(USAGE);
-        }
-    };
-    match serve(config, args.framing) {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("tackroom serve: {error}");
-            ExitCode::from(FAILED)
-        }
-    }
+    let config = config(args).map_err(|error| Failure::new(USAGE, error))?;
+    Ok(serve(config, args.framing)?)
 }
 
 fn config(args: &ServeArgs) -> Result<Config, String> {

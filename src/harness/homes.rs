@@ -2,6 +2,7 @@
 
 use super::{Store, stores};
 use crate::protocol::{Harness, RootOrigin};
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 /// A directory below which a harness keeps sessions.
@@ -19,18 +20,38 @@ pub struct Root {
     pub usual: bool,
 }
 
+/// The variables that name the user's home, the second one on Windows alone.
+const USER_HOME: [&str; 2] = ["HOME", "USERPROFILE"];
+
 /// The variables of the environment, as far as a store asks for them.
 pub struct Environment<'a>(&'a dyn Fn(&str) -> Option<PathBuf>);
 
-impl Environment<'_> {
+impl<'a> Environment<'a> {
+    /// An environment that looks variables up.
+    pub fn of(lookup: &'a dyn Fn(&str) -> Option<PathBuf>) -> Self {
+        Self(lookup)
+    }
+
+    /// A variable as it is; a blank one is none.
+    pub fn value(&self, name: &str) -> Option<PathBuf> {
+        self.0(name).filter(|value| !value.as_os_str().is_empty())
+    }
+
     /// A variable that names a place. A blank or relative value names none.
     pub fn path(&self, name: &str) -> Option<PathBuf> {
         self.0(name).filter(|path| path.is_absolute())
     }
 
+    /// A variable that is a word. A blank one is none.
+    pub fn word(&self, name: &str) -> Option<String> {
+        let word = self.0(name)?.into_os_string().into_string().ok()?;
+        Some(word.trim().to_owned()).filter(|word| !word.is_empty())
+    }
+
     /// The user's home. Without a usable one there are no defaults.
     pub fn home(&self) -> Option<PathBuf> {
-        self.path("HOME").or_else(|| cfg!(windows).then(|| self.path("USERPROFILE")).flatten())
+        let [home, windows_home] = USER_HOME;
+        self.path(home).or_else(|| cfg!(windows).then(|| self.path(windows_home)).flatten())
     }
 
     /// A harness's home: what its variable names, else a default below the user's home.
@@ -41,6 +62,12 @@ impl Environment<'_> {
             None => default.map(|path| Home { path, origin: RootOrigin::Default, usual: true }),
         }
     }
+}
+
+/// An environment that a test makes up.
+#[cfg(test)]
+pub fn environment(lookup: &dyn Fn(&str) -> Option<PathBuf>) -> Environment<'_> {
+    Environment(lookup)
 }
 
 /// A harness's home, and how it was found.
@@ -70,7 +97,7 @@ pub struct Homes {
 impl Homes {
     /// The roots that the environment names.
     pub fn from_environment() -> Self {
-        Self::of_environment(&Environment(&|name| std::env::var_os(name).map(PathBuf::from)))
+        Self::of_environment(&Environment::of(&|name| std::env::var_os(name).map(PathBuf::from)))
     }
 
     fn of_environment(environment: &Environment<'_>) -> Self {
@@ -79,6 +106,22 @@ impl Homes {
             homes.add(root);
         }
         homes
+    }
+
+    /// The variables, besides the user's home, that are set and that a harness's store asks for.
+    pub fn variables(harness: Harness) -> Vec<String> {
+        let set = RefCell::new(Vec::new());
+        let look = |name: &str| {
+            let value = std::env::var_os(name).map(PathBuf::from)?;
+            if !USER_HOME.contains(&name) {
+                set.borrow_mut().push(name.to_owned());
+            }
+            Some(value)
+        };
+        if let Some(store) = store_of(harness) {
+            store.roots(&Environment(&look));
+        }
+        set.into_inner()
     }
 
     /// Adds a root that the spawner or the client names: a harness's home, or the directory in it that holds sessions.
@@ -119,7 +162,7 @@ mod tests {
     fn homes(variables: &[(&str, &str)]) -> Vec<(String, RootOrigin, bool)> {
         let lookup =
             |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| PathBuf::from(value));
-        let homes = Homes::of_environment(&Environment(&lookup));
+        let homes = Homes::of_environment(&Environment::of(&lookup));
         let ours = [Harness::ClaudeCode, Harness::Codex];
         let roots = homes.roots().iter().filter(|root| ours.contains(&root.harness));
         roots.map(|root| (root.path.display().to_string(), root.origin, root.usual)).collect()

@@ -3,12 +3,32 @@
 //! A store names the *sources* below a root (files, databases), each with a stamp; the inventory reads a source again
 //! only when its stamp moved. A new harness is one file here and one line in [`stores`].
 
+mod backward;
 mod claude_code;
 mod codex;
+mod database;
+mod gemini;
+mod goose;
+mod grok;
+mod hermes;
 mod homes;
+mod ids;
 pub mod jsonl;
+mod messages;
+mod newest_first;
+mod openclaw;
+mod opencode;
+mod orchestrator;
 pub mod pages;
+mod pi;
+#[cfg(test)]
+mod probe;
+mod supercode;
+#[cfg(test)]
+mod testing;
 mod text;
+#[cfg(all(test, unix))]
+mod untouched;
 mod walk;
 
 pub use homes::{Environment, Home, Homes, Root, store_of};
@@ -21,7 +41,19 @@ use std::path::{Path, PathBuf};
 
 /// Every store, in the order in which harnesses are listed.
 pub fn stores() -> &'static [&'static dyn Store] {
-    &[&claude_code::ClaudeCode, &codex::Codex]
+    &[
+        &claude_code::ClaudeCode,
+        &codex::Codex,
+        &gemini::Gemini,
+        &opencode::OpenCode,
+        &goose::Goose,
+        &pi::Pi,
+        &grok::Grok,
+        &openclaw::OpenClaw,
+        &hermes::Hermes,
+        &supercode::Supercode,
+        &orchestrator::Orchestrator,
+    ]
 }
 
 /// What a reading may do while it works, and whether it should go on.
@@ -30,6 +62,17 @@ pub trait Attendant: Sync {
     fn cancelled(&self) -> bool;
     /// How far the work is.
     fn progress(&self, message: &str, done: u64, total: Option<u64>);
+}
+
+/// One who waits for a reading that is bounded anyway.
+struct Patient;
+
+impl Attendant for Patient {
+    fn cancelled(&self) -> bool {
+        false
+    }
+
+    fn progress(&self, _: &str, _: u64, _: Option<u64>) {}
 }
 
 /// The durable sessions of one harness.
@@ -87,6 +130,8 @@ pub struct Reading {
     pub sessions: Vec<Session>,
     /// The names that it gives to sessions of other sources of the same root.
     pub names: Vec<Name>,
+    /// What else it says of sessions of other sources of the same root.
+    pub remarks: Vec<Remark>,
     /// Directories that it knows of: a store that keeps only marks of directories finds its own among them.
     pub workspaces: Vec<Box<str>>,
 }
@@ -128,6 +173,11 @@ pub struct Session {
     pub first_message: Option<Box<str>>,
     /// Whether its own program still opens it.
     pub resumable: bool,
+    /// Whether newer versions of its program keep sessions in another form and take over those of this one: it counts only
+    /// where the session has no newer form.
+    pub old_form: bool,
+    /// What its own program calls it when told to open it, where that is not its id.
+    pub handle: Option<Box<str>>,
 }
 
 impl Session {
@@ -148,6 +198,8 @@ impl Session {
             continued_in: None,
             first_message: None,
             resumable: true,
+            old_form: false,
+            handle: None,
         }
     }
 }
@@ -164,15 +216,70 @@ pub struct Name {
     pub rank: u8,
 }
 
+/// What a source says of a session of another source; it counts where that session says nothing of the kind itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Remark {
+    /// The session's own id.
+    pub session: Box<str>,
+    /// The session that it came from.
+    pub parent: Option<Parent>,
+    /// See [`Session::handle`].
+    pub handle: Option<Box<str>>,
+}
+
 /// What of [`Details`] is wanted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+#[derive(Clone, Copy, Default)]
+pub struct Wanted<'a> {
     /// The opening user texts: reads the head.
     pub topics: bool,
     /// The newest message: reads the tail.
     pub last_message: bool,
     /// The number of messages: reads the whole.
     pub message_count: bool,
+    /// Leave out what the session has of others, where its store keeps that apart: they are out of scope.
+    pub own_only: bool,
+    /// Hears how far the work is, and says whether it should go on.
+    pub attendant: Option<&'a dyn Attendant>,
+}
+
+impl<'a> Wanted<'a> {
+    /// Whether nothing is wanted.
+    pub fn is_nothing(&self) -> bool {
+        !(self.topics || self.last_message || self.message_count)
+    }
+
+    /// A reader that ends with an error once nobody wants the answer any more.
+    pub fn attended<R: io::Read>(&self, reader: R) -> Attended<'a, R> {
+        Attended::new(reader, self.attendant)
+    }
+}
+
+/// A reader that ends with an error once nobody wants what is read any more, and tells how far it is.
+pub struct Attended<'a, R> {
+    reader: R,
+    attendant: Option<&'a dyn Attendant>,
+    bytes: u64,
+}
+
+impl<'a, R> Attended<'a, R> {
+    /// Reads as `reader` does, as long as `attendant` has it.
+    pub fn new(reader: R, attendant: Option<&'a dyn Attendant>) -> Self {
+        Self { reader, attendant, bytes: 0 }
+    }
+}
+
+impl<R: io::Read> io::Read for Attended<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if let Some(attendant) = self.attendant {
+            if attendant.cancelled() {
+                return Err(io::Error::other("the request was cancelled"));
+            }
+            attendant.progress("bytes read", self.bytes, None);
+        }
+        let count = self.reader.read(buffer)?;
+        self.bytes += count as u64;
+        Ok(count)
+    }
 }
 
 /// What costs more to know of a session.
@@ -192,6 +299,8 @@ pub struct PageRequest<'a> {
     pub cursor: Option<&'a str>,
     /// How many messages at most, at least one.
     pub limit: usize,
+    /// Leave out what the session has of others, where its store keeps that apart: they are out of scope.
+    pub own_only: bool,
     /// Hears how far the work is, and says whether it should go on.
     pub attendant: &'a dyn Attendant,
 }

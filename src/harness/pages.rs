@@ -198,7 +198,7 @@ pub mod testing {
         let mut messages = Vec::new();
         let mut cursor: Option<String> = None;
         loop {
-            let page = load(&PageRequest { cursor: cursor.as_deref(), limit, attendant: &Patient });
+            let page = load(&PageRequest { cursor: cursor.as_deref(), limit, attendant: &Patient, own_only: false });
             assert!(page.messages.len() <= limit);
             assert!(!page.messages.is_empty() || page.next.is_none(), "an empty page leads nowhere");
             messages.splice(0..0, page.messages);

@@ -2,6 +2,7 @@
 
 use crate::limits;
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -43,14 +44,42 @@ pub fn member<'a>(raw: Option<&'a RawValue>) -> Option<Cow<'a, str>> {
     raw.and_then(string)
 }
 
-/// A value as JSON; one that JSON for programs cannot hold (half a surrogate) as the text that it is in its record.
-pub fn value(raw: &RawValue) -> serde_json::Value {
-    serde_json::from_str(raw.get()).unwrap_or_else(|_| raw.get().into())
+/// A record's member as JSON; what cannot be held as such, as the text that it is in its record.
+pub fn raw_value(raw: &RawValue) -> Value {
+    value(raw.get()).unwrap_or_else(|| raw.get().into())
 }
 
 /// Whether a record's member is `true`.
 pub fn is_true(raw: Option<&RawValue>) -> bool {
     raw.is_some_and(|raw| raw.get() == "true")
+}
+
+/// A JSON value. Half a surrogate, which JavaScript and Python write, costs only itself.
+pub fn value(json: &str) -> Option<Value> {
+    serde_json::from_str(json).or_else(|_| serde_json::from_str(&mended(json))).ok()
+}
+
+/// The same JSON with U+FFFD in place of each half of a surrogate.
+fn mended(json: &str) -> String {
+    let unit = |text: &str| u16::from_str_radix(text.strip_prefix("\\u")?.get(..4)?, 16).ok();
+    let mut mended = String::with_capacity(json.len());
+    let mut rest = json;
+    while let Some((plain, escape)) = rest.find('\\').map(|at| rest.split_at(at)) {
+        mended.push_str(plain);
+        let length = match unit(escape) {
+            Some(0xD800..=0xDBFF) if matches!(unit(&escape[6..]), Some(0xDC00..=0xDFFF)) => 12,
+            Some(0xD800..=0xDFFF) => 6,
+            _ => escape.char_indices().nth(2).map_or(escape.len(), |(at, _)| at),
+        };
+        mended.push_str(if length == 6 { "\\ufffd" } else { &escape[..length] });
+        rest = &escape[length..];
+    }
+    mended + rest
+}
+
+/// Whether a text can stand as an argument of a command and be nothing else.
+pub fn is_argument(text: &str) -> bool {
+    !text.is_empty() && !text.starts_with('-') && !text.chars().any(char::is_control)
 }
 
 /// One line for a list: control characters out, white space folded, cut at [`limits::TITLE_CHARS`]. `None` if nothing
@@ -102,6 +131,11 @@ pub fn workspace(text: &str) -> Option<Box<str>> {
     (absolute && !text.chars().any(char::is_control)).then(|| text.into())
 }
 
+/// How many bytes a text in base 64 stands for.
+pub fn base64_length(text: &str) -> u64 {
+    (text.trim_end_matches('=').len() as u64).saturating_mul(3) / 4
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,6 +149,23 @@ mod tests {
         assert_eq!(string(&raw(r#""a\nb""#)).unwrap(), "a\nb");
         assert_eq!(string(&raw("7")), None);
         assert!(string(&raw(r#""\ud83d only half""#)).unwrap().ends_with(" only half"));
+    }
+
+    #[test]
+    fn half_a_surrogate_costs_only_itself_in_a_whole_record() {
+        let json = r#"{"a":"\\ud83d \ud83d\ude00 \ud83d only \udc00","b":"\\"}"#;
+        let expected = serde_json::json!({"a": "\\ud83d \u{1f600} \u{fffd} only \u{fffd}", "b": "\\"});
+        assert_eq!(value(json), Some(expected));
+        assert_eq!(value("{torn \\ud83d"), None);
+        assert_eq!(value("\\"), None);
+    }
+
+    #[test]
+    fn what_could_be_an_option_or_a_control_is_no_argument() {
+        assert!(is_argument("ses_1"));
+        for text in ["", "--help", "a\nb", "\u{1b}"] {
+            assert!(!is_argument(text), "{text:?}");
+        }
     }
 
     #[test]

@@ -53,6 +53,7 @@ impl Finder {
                 return Vec::new();
             }
             Err(error) => {
+                self.exists = true;
                 self.skipped.push((directory.to_owned(), Skip::Io(error)));
                 return Vec::new();
             }
@@ -157,4 +158,9 @@ pub fn is_uuid(name: &str) -> bool {
             8 | 13 | 18 | 23 => byte == b'-',
             _ => byte.is_ascii_hexdigit(),
         })
+}
+
+/// Whether a name can be told to a program as an argument: not taken for an option, and without control characters.
+pub fn is_plain_id(name: &str) -> bool {
+    !name.is_empty() && !name.starts_with('-') && !name.chars().any(char::is_control)
 }

@@ -1,5 +1,6 @@
 //! Where the operating system shows: files, processes, descriptors. The only place for `cfg` and `unsafe`.
 
+pub mod exec;
 pub mod files;
 pub mod git;
 pub mod process;
@@ -7,3 +8,5 @@ pub mod signals;
 pub mod socket;
 pub mod sqlite;
 pub mod stdio;
+#[cfg(test)]
+pub mod testing;

@@ -124,24 +124,15 @@ impl Output {
     }
 }
 
-/// Waits until the other end of a descriptor is gone.
+/// Waits until the other end of a descriptor is gone. Where that is not told as a hang-up or an error (kqueue), for ever.
 #[cfg(unix)]
 async fn hung_up(descriptor: OwnedFd) -> io::Result<()> {
-    use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+    use tokio::io::{Interest, unix::AsyncFd};
     // SAFETY: `descriptor` is owned, so it stays open and the same until `watched`, which owns it, is dropped.
-    let watched =
-        unsafe { tokio::io::unix::AsyncFd::register_with_interest(descriptor, tokio::io::Interest::READABLE)? };
-    loop {
-        // A hang-up always wakes; so may bytes that the other end of a socket sends, which say nothing here.
-        let mut ready = watched.readable().await?;
-        let mut state = [PollFd::new(watched.as_fd(), PollFlags::empty())];
-        poll(&mut state, PollTimeout::ZERO)?;
-        let gone = PollFlags::POLLHUP | PollFlags::POLLERR | PollFlags::POLLNVAL;
-        if state[0].revents().is_some_and(|events| events.intersects(gone)) {
-            return Ok(());
-        }
-        ready.clear_ready();
-    }
+    let watched = unsafe { AsyncFd::register_with_interest(descriptor, Interest::READABLE)? };
+    // Not registered for writing, it never shows as writable, only as closed for writing. Waiting for it to be readable
+    // would not do: a client that has no more to say leaves a socket readable for ever, and may still read.
+    watched.ready(Interest::WRITABLE).await.map(drop)
 }
 
 impl AsyncRead for Input {

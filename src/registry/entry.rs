@@ -3,6 +3,7 @@
 use super::inventory::{Live, Row, Stored};
 use crate::authority::Grant;
 use crate::harness::{self, Details, Root, Session, Wanted};
+use crate::limits;
 use crate::platform::git;
 use crate::protocol::{
     Activity, ActivitySource, Door, Entry, EntryPeer, Harness, Include, Parent, Relation, Repository, State,
@@ -19,6 +20,11 @@ pub struct Item<'a> {
 }
 
 impl<'a> Item<'a> {
+    /// A stored session, whatever lives.
+    pub fn stored(stored: &'a Stored, row: usize) -> Self {
+        Self { row: Some((row, &stored.rows[row])), live: None }
+    }
+
     pub fn harness(&self) -> Harness {
         self.row.map_or(Harness::ClaudeCode, |(_, row)| row.harness)
     }
@@ -81,9 +87,28 @@ impl<'a> Item<'a> {
     }
 
     /// What costs more to know. What cannot be read any more is left out.
-    pub fn details(&self, roots: &[Root], wanted: Wanted) -> Option<Details> {
+    pub fn details(&self, stored: &Stored, grant: &Grant, roots: &[Root], wanted: Wanted<'_>) -> Option<Details> {
         let store = harness::store_of(self.harness())?;
+        let wanted = Wanted { own_only: self.has_foreign_parent(stored, grant), ..wanted };
         store.details(roots, self.session()?, wanted).ok()
+    }
+
+    /// Whether a session that it was made from is out of scope: then what it has of that one is, too.
+    pub fn has_foreign_parent(&self, stored: &Stored, grant: &Grant) -> bool {
+        let mut next = self.row.map(|(_, row)| row).filter(|_| grant.has_workspace_scope());
+        for _ in 0..limits::ANCESTRY {
+            let Some(row) = next else { return false };
+            let Some(parent) = row.parent.as_ref().filter(|parent| parent.relation != Relation::Subagent) else {
+                return false;
+            };
+            let known = parent.session_id.as_deref().and_then(|id| stored.related(row, id));
+            match known.map(|parent| Item::stored(stored, parent)) {
+                Some(parent) if parent.in_scope(grant) => next = parent.row.map(|(_, row)| row),
+                // One that is not known has no known workspace.
+                _ => return true,
+            }
+        }
+        true
     }
 
     /// The entry as it goes out, without what `include` adds.
@@ -122,11 +147,13 @@ impl<'a> Item<'a> {
 
     /// Parent and children, as far as they are in scope.
     fn relate(&self, entry: &mut Entry, stored: &Stored, grant: &Grant) {
-        let item = |row: usize| Item { row: Some((row, &stored.rows[row])), live: None };
+        let item = |row: usize| Item::stored(stored, row);
         let Some((row, own)) = self.row else { return };
         if let Some(Parent { session_id: id @ Some(_), .. }) = &mut entry.parent {
             let row = id.as_deref().and_then(|id| stored.related(own, id));
-            if row.is_some_and(|row| !item(row).in_scope(grant)) {
+            // One that is not known has no known workspace.
+            let hidden = || row.map_or(grant.has_workspace_scope(), |row| !item(row).in_scope(grant));
+            if hidden() {
                 *id = None;
             }
         }
@@ -154,16 +181,17 @@ fn resume(row: &Row) -> Option<crate::protocol::Resume> {
 }
 
 /// Which details the wanted members need.
-pub fn wanted(include: &[Include]) -> Wanted {
+pub fn wanted(include: &[Include]) -> Wanted<'static> {
     Wanted {
         topics: include.contains(&Include::Topics),
         last_message: include.contains(&Include::LastMessage),
         message_count: include.contains(&Include::MessageCount),
+        ..Wanted::default()
     }
 }
 
 /// Adds what costs more.
-pub fn add_details(entry: &mut Entry, details: Details, wanted: Wanted) {
+pub fn add_details(entry: &mut Entry, details: Details, wanted: Wanted<'_>) {
     if wanted.topics {
         entry.topics = Some(details.topics);
     }

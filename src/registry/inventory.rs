@@ -60,6 +60,11 @@ pub struct Live {
 }
 
 impl Live {
+    /// What of several processes counts: one that waits for a person first, then the one that spoke last.
+    pub fn weight(&self) -> (bool, Option<i64>) {
+        (self.peer.status == Some(ActivityStatus::Waiting), self.peer.updated_at_ms)
+    }
+
     pub fn state(&self) -> State {
         match self.peer.status {
             Some(ActivityStatus::Busy) => State::Busy,
@@ -70,23 +75,11 @@ impl Live {
     }
 }
 
-/// The live sessions, one a session id: of two processes that run one session the one that spoke last.
+/// The live sessions, in a stable order.
 pub fn live(listing: &peer::Listing) -> Vec<Live> {
-    let mut by_session: HashMap<&str, &peer::Found> = HashMap::new();
-    for found in &listing.peers {
-        match by_session.entry(&found.peer.session_id) {
-            Slot::Vacant(slot) => drop(slot.insert(found)),
-            Slot::Occupied(mut slot) if found.peer.updated_at_ms > slot.get().peer.updated_at_ms => {
-                slot.insert(found);
-            }
-            Slot::Occupied(_) => {}
-        }
-    }
-    let mut live: Vec<Live> = by_session
-        .into_values()
-        .map(|found| Live { peer: found.peer.clone(), started_at_ms: found.started_at_ms })
-        .collect();
-    live.sort_unstable_by(|a, b| a.peer.session_id.cmp(&b.peer.session_id));
+    let one = |found: &peer::Found| Live { peer: found.peer.clone(), started_at_ms: found.started_at_ms };
+    let mut live: Vec<Live> = listing.peers.iter().map(one).collect();
+    live.sort_unstable_by(|a, b| (&a.peer.session_id, a.peer.pid).cmp(&(&b.peer.session_id, b.peer.pid)));
     live
 }
 
@@ -98,6 +91,7 @@ impl Stored {
         let has_marks = find_workspaces(&mut rows, scans, directories);
         rows.sort_unstable_by(|a, b| sort_key(a).cmp(&sort_key(b)));
         let by_id = rows.iter().enumerate().map(|(index, row)| ((row.harness, row.id().into()), index)).collect();
+        remarks(&mut rows, &by_id, scans);
         continuations(&mut rows, &by_id);
         copies(&mut rows);
         let mut children: HashMap<usize, Vec<usize>> = HashMap::new();
@@ -152,11 +146,12 @@ struct Best<'a> {
     first: usize,
 }
 
-/// The same session in two files (migrations, archives, copied homes) is one: the newest counts.
+/// The same session in two files (migrations, archives, copied homes) is one: the newest of the newest form counts.
 fn one_a_conversation(scans: &[RootScan]) -> Vec<Row> {
     let mut best: HashMap<Key<'_>, Best<'_>> = HashMap::new();
     let rank = |session: &Arc<Session>, scan: usize| {
-        (session.updated_at_ms, !session.archived, Reverse(scan), Reverse(session.location.to_path_buf()))
+        let place = (Reverse(scan), Reverse(session.location.to_path_buf()));
+        (!session.old_form, session.updated_at_ms, !session.archived, session.workspace.is_some(), place)
     };
     for (scan, of) in scans.iter().enumerate() {
         let unique = of.ids_are_unique();
@@ -258,6 +253,20 @@ fn name(rows: &mut [Row], scans: &[RootScan]) {
     }
 }
 
+/// What files say of sessions of others counts where those say nothing of the kind themselves.
+fn remarks(rows: &mut [Row], by_id: &Index, scans: &[RootScan]) {
+    for (harness, remark) in scans.iter().flat_map(|scan| scan.remarks().map(|remark| (scan.root.harness, remark))) {
+        let Some(row) = by_id.get(&(harness, remark.session.clone())).map(|index| &mut rows[*index]) else { continue };
+        let unknown = row.parent.as_ref().is_none_or(|parent| parent.session_id.is_none());
+        if unknown && remark.parent.is_some() {
+            row.parent.clone_from(&remark.parent);
+        }
+        if row.session.handle.is_none() && remark.handle.is_some() {
+            Arc::make_mut(&mut row.session).handle.clone_from(&remark.handle);
+        }
+    }
+}
+
 /// A session that says where it goes on is the parent of that one.
 fn continuations(rows: &mut [Row], by_id: &Index) {
     let told: Vec<(usize, String)> = rows
@@ -337,3 +346,6 @@ fn report(scan: &RootScan) -> RootReport {
         truncated,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -21,7 +21,8 @@ impl Snapshot {
             None => None,
             Some(cursor) => Some(cursor.strip_prefix(&mark).ok_or(CursorError::Malformed)?),
         };
-        let request = PageRequest { cursor, ..*request };
+        let own_only = item.has_foreign_parent(&self.stored, grant);
+        let request = PageRequest { cursor, own_only, ..*request };
         let (page, problem) = match item.session().map(|session| read(item.harness(), roots, session, &request)) {
             // A live session that nobody has written to has no file yet.
             None | Some(Err(Skip::Empty | Skip::NoMessages)) => (Page::default(), None),

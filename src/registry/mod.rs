@@ -9,6 +9,8 @@ mod load;
 mod page;
 mod query;
 mod scan;
+#[cfg(test)]
+mod tests;
 
 pub use crate::harness::Attendant;
 pub use page::CursorError;

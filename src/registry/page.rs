@@ -66,9 +66,21 @@ fn unhex(hex: &str) -> Option<String> {
     String::from_utf8(bytes.collect::<Option<Vec<u8>>>()?).ok()
 }
 
-/// What tells queries apart; which costly members are added does not.
+/// What tells queries apart: not which costly members are added, nor whether a default is said or left out.
 fn digest(query: &Query) -> String {
-    let query = Query { include: None, ..query.clone() };
+    let said = |flag: Option<bool>, default: bool| flag.filter(|flag| *flag != default);
+    let text = query.text.as_deref().map(|text| text.trim().to_lowercase()).filter(|text| !text.is_empty());
+    let query = Query {
+        live: said(query.live, true),
+        persisted: said(query.persisted, true),
+        twins: said(query.twins, false),
+        workspace_subtree: said(query.workspace_subtree, false),
+        search_previews: said(query.search_previews, false),
+        include_children: said(query.include_children, false),
+        text,
+        include: None,
+        ..query.clone()
+    };
     let text = serde_json::to_string(&query).unwrap_or_default();
     blake3::hash(text.as_bytes()).to_hex()[..16].to_owned()
 }
@@ -90,6 +102,22 @@ mod tests {
         fn any_text_is_survived(text in "\\PC{0,60}") {
             prop_assert!(Position::from_cursor(&text, &Query::default()).is_err());
         }
+    }
+
+    #[test]
+    fn saying_a_default_makes_no_other_query() {
+        let said = Query {
+            live: Some(true),
+            persisted: Some(true),
+            twins: Some(false),
+            include_children: Some(false),
+            text: Some(" \t".to_owned()),
+            ..Query::default()
+        };
+        let cursor = Position { time: None, id: "a".to_owned() }.to_cursor(&Query::default());
+        assert!(Position::from_cursor(&cursor, &said).is_ok());
+        let children = Query { include_children: Some(true), ..Query::default() };
+        assert!(Position::from_cursor(&cursor, &children).is_err());
     }
 
     #[test]

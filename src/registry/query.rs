@@ -52,11 +52,11 @@ impl Snapshot {
     }
 
     /// One entry with all that can be known, if it is in scope.
-    pub fn describe(&self, id: &str, grant: &Grant, roots: &[Root]) -> Option<Entry> {
+    pub fn describe(&self, id: &str, grant: &Grant, roots: &[Root], attendant: &dyn Attendant) -> Option<Entry> {
         let item = self.item(id, grant)?;
         let mut entry = item.to_entry(&self.stored, grant);
-        let wanted = Wanted { topics: true, last_message: true, message_count: true };
-        if let Some(details) = item.details(roots, wanted) {
+        let wanted = Wanted { topics: true, last_message: true, message_count: true, ..attended(attendant) };
+        if let Some(details) = item.details(&self.stored, grant, roots, wanted) {
             entry::add_details(&mut entry, details, wanted);
         }
         entry.repository = entry.workspace.as_deref().and_then(entry::repository);
@@ -67,10 +67,24 @@ impl Snapshot {
     pub fn item(&self, id: &str, grant: &Grant) -> Option<Item<'_>> {
         let (harness, id) = id.split_once(':')?;
         let harness: Harness = harness.parse().ok()?;
-        let row = self.stored.find(harness, id).map(|row| (row, &self.stored.rows[row]));
-        let live = self.live.iter().find(|live| harness == Harness::ClaudeCode && live.peer.session_id == id);
-        let item = Item { row, live };
-        ((row.is_some() || live.is_some()) && item.in_scope(grant)).then_some(item)
+        let stored = self.stored.find(harness, id).map(|row| Item::stored(&self.stored, row));
+        let row = stored.filter(|item| item.in_scope(grant)).and_then(|item| item.row);
+        let of_session = |live: &&Live| harness == Harness::ClaudeCode && live.peer.session_id == id;
+        let live = self.visible_live(grant).into_iter().find(of_session);
+        (row.is_some() || live.is_some()).then_some(Item { row, live })
+    }
+
+    /// The live sessions in scope, one a session id: of several processes that run one session the one that waits for a
+    /// person, else the one that spoke last.
+    fn visible_live(&self, grant: &Grant) -> Vec<&Live> {
+        let mut by_session: HashMap<&str, &Live> = HashMap::new();
+        for live in self.live.iter().filter(|live| Item { row: None, live: Some(live) }.in_scope(grant)) {
+            let known = by_session.entry(&live.peer.session_id).or_insert(live);
+            if live.weight() > known.weight() {
+                *known = live;
+            }
+        }
+        by_session.into_values().collect()
     }
 
     /// The problems that a client may see: one that cannot be placed is outside every workspace scope.
@@ -82,12 +96,14 @@ impl Snapshot {
         self.problems.iter().filter(in_scope).cloned().collect()
     }
 
-    /// Every stored and live session, joined.
-    fn items(&self, with_live: bool) -> Vec<Item<'_>> {
+    /// Every stored session, and every live one in scope, joined where both are in scope.
+    fn items(&self, with_live: bool, grant: &Grant) -> Vec<Item<'_>> {
         let mut by_row: HashMap<usize, &Live> = HashMap::new();
         let mut alone = Vec::new();
-        for live in self.live.iter().filter(|_| with_live) {
-            match self.stored.find(Harness::ClaudeCode, &live.peer.session_id) {
+        let live = if with_live { self.visible_live(grant) } else { Vec::new() };
+        for live in live {
+            let row = self.stored.find(Harness::ClaudeCode, &live.peer.session_id);
+            match row.filter(|row| Item::stored(&self.stored, *row).in_scope(grant)) {
                 Some(row) => drop(by_row.insert(row, live)),
                 None => alone.push(Item { row: None, live: Some(live) }),
             }
@@ -106,16 +122,17 @@ impl Snapshot {
     ) -> Result<(Vec<Item<'_>>, HashMap<String, String>), Error> {
         let query = request.query;
         let mut filter = Filter::new(query, &self.stored, request.grant);
-        let mut items = self.items(query.live != Some(false));
+        let mut items = self.items(query.live != Some(false), request.grant);
         items.retain(|item| filter.admits(item));
         let Some(text) = filter.text.take() else { return Ok((items, HashMap::new())) };
         if query.search_previews != Some(true) {
             items.retain(|item| names_hold(item, &text));
             return Ok((items, HashMap::new()));
         }
-        let wanted = Wanted { topics: true, last_message: true, message_count: false };
+        let wanted = Wanted { topics: true, last_message: true, ..attended(attendant) };
         let found = parallel(&items, "searching sessions", attendant, |_, item| {
-            let excerpt = item.details(request.roots, wanted).and_then(|details| excerpt(&details, &text));
+            let details = item.details(&self.stored, request.grant, request.roots, wanted);
+            let excerpt = details.and_then(|details| excerpt(&details, &text));
             (excerpt.is_some() || names_hold(item, &text), excerpt)
         })?;
         let mut excerpts = HashMap::new();
@@ -137,9 +154,11 @@ impl Snapshot {
         attendant: &dyn Attendant,
     ) -> Result<(), Error> {
         let include = request.query.include.as_deref().unwrap_or_default();
-        let wanted = entry::wanted(include);
-        if wanted != Wanted::default() {
-            let details = parallel(page, "reading messages", attendant, |_, item| item.details(request.roots, wanted))?;
+        let wanted = Wanted { attendant: Some(attendant), ..entry::wanted(include) };
+        if !wanted.is_nothing() {
+            let details = parallel(page, "reading messages", attendant, |_, item| {
+                item.details(&self.stored, request.grant, request.roots, wanted)
+            })?;
             for (entry, details) in entries.iter_mut().zip(details) {
                 if let Some(details) = details {
                     entry::add_details(entry, details, wanted);
@@ -158,12 +177,17 @@ impl Snapshot {
     }
 }
 
+/// Nothing yet, for this attendant.
+fn attended(attendant: &dyn Attendant) -> Wanted<'_> {
+    Wanted { attendant: Some(attendant), ..Wanted::default() }
+}
+
 /// A query made ready: what costs once is done once.
 struct Filter<'a> {
     query: &'a Query,
     grant: &'a Grant,
     workspace: Option<PathBuf>,
-    family: Option<Family>,
+    family: Option<Option<Family>>,
     text: Option<String>,
     below: Option<HashSet<usize>>,
     /// The entry that `rootId` names, where it has no row.
@@ -179,9 +203,13 @@ impl<'a> Filter<'a> {
             query,
             grant,
             workspace: query.workspace.as_deref().map(|path| resolve(Path::new(path))),
-            family: query.workspace_family.as_deref().map(|path| Family::of(Path::new(path))),
+            // A directory out of scope has no family that could be told.
+            family: query.workspace_family.as_deref().map(|path| match grant.reaches_workspace(Some(path)) {
+                true => Some(Family::of(Path::new(path))),
+                false => None,
+            }),
             text,
-            below: query.root_id.as_deref().map(|id| below(stored, id)),
+            below: query.root_id.as_deref().map(|id| below(stored, id, grant)),
             root_id: query.root_id.as_deref(),
             judged: HashMap::new(),
         }
@@ -219,6 +247,9 @@ impl<'a> Filter<'a> {
     }
 
     fn admits_workspace(&mut self, workspace: Option<&'a str>) -> bool {
+        if self.workspace.is_none() && self.family.is_none() && !self.grant.has_workspace_scope() {
+            return true;
+        }
         if let Some(known) = self.judged.get(&workspace) {
             return *known;
         }
@@ -229,22 +260,21 @@ impl<'a> Filter<'a> {
                     workspace == *wanted || self.query.workspace_subtree == Some(true) && workspace.starts_with(wanted)
                 })
             })
-            && self
-                .family
-                .as_ref()
-                .is_none_or(|family| workspace.is_some_and(|path| family.shares(&Family::of(Path::new(path)))));
+            && self.family.as_ref().is_none_or(|family| {
+                family.as_ref().zip(workspace).is_some_and(|(family, path)| family.shares(&Family::of(Path::new(path))))
+            });
         self.judged.insert(workspace, admitted);
         admitted
     }
 }
 
-/// The rows of an entry and of all below it.
-fn below(stored: &Stored, id: &str) -> HashSet<usize> {
+/// The rows of an entry and of all below it, as far as they are in scope: what is out of scope leads nowhere.
+fn below(stored: &Stored, id: &str, grant: &Grant) -> HashSet<usize> {
     let root = id.split_once(':').and_then(|(harness, session)| stored.find(harness.parse().ok()?, session));
     let mut found = HashSet::new();
     let mut open: Vec<usize> = root.into_iter().collect();
     while let Some(row) = open.pop() {
-        if found.insert(row) {
+        if Item::stored(stored, row).in_scope(grant) && found.insert(row) {
             open.extend(stored.children(row));
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{Attendant, Error};
 use crate::harness::jsonl::Ends;
-use crate::harness::{self, Finder, Name, Reading, Root, Session, Skip, Source, Store};
+use crate::harness::{self, Finder, Name, Reading, Remark, Root, Session, Skip, Source, Store};
 use crate::limits;
 use crate::platform::files::Stamp;
 use std::collections::HashMap;
@@ -50,6 +50,7 @@ struct Many {
     sessions: Box<[Arc<Session>]>,
     names: Box<[Name]>,
     workspaces: Box<[Box<str>]>,
+    remarks: Box<[Remark]>,
 }
 
 /// Two changes within this time may leave one and the same file time.
@@ -108,11 +109,21 @@ impl RootScan {
         naming.into_iter().flat_map(|(_, names)| names)
     }
 
+    /// What files say of sessions of others.
+    pub fn remarks(&self) -> impl Iterator<Item = &Remark> {
+        self.many().flat_map(|many| many.remarks.iter())
+    }
+
     /// The directories that files speak of, beyond those that their sessions work in.
     pub fn workspaces(&self) -> impl Iterator<Item = &str> {
-        let many =
-            self.files.values().filter_map(|file| if let Known::Many(many) = &file.known { Some(many) } else { None });
-        many.flat_map(|many| many.workspaces.iter().map(AsRef::as_ref))
+        self.many().flat_map(|many| many.workspaces.iter().map(AsRef::as_ref))
+    }
+
+    fn many(&self) -> impl Iterator<Item = &Many> {
+        self.files.values().filter_map(|file| match &file.known {
+            Known::Many(many) => Some(&**many),
+            _ => None,
+        })
     }
 
     /// What was passed over, and why.
@@ -137,10 +148,12 @@ impl RootScan {
         store.walk(&self.root, &mut finder);
         self.generation = self.generation.wrapping_add(1);
         let mut stale = Vec::new();
+        let mut unchanged = 0;
         for source in std::mem::take(&mut finder.sources) {
             match self.files.get_mut(source.path.as_os_str()) {
                 Some(file) if !file.racy && file.stamp == source.stamp && file.beside == source.beside => {
                     file.generation = self.generation;
+                    unchanged += 1;
                 }
                 _ => stale.push(source),
             }
@@ -150,9 +163,12 @@ impl RootScan {
         for (source, outcome) in stale.into_iter().zip(readings) {
             self.changed |= self.keep(source, outcome);
         }
-        let before = self.files.len();
-        self.files.retain(|_, file| file.generation == self.generation);
-        self.changed |= self.files.len() != before;
+        // Mostly nothing went, and then there is no need to look at each.
+        if self.files.len() != unchanged {
+            let before = self.files.len();
+            self.files.retain(|_, file| file.generation == self.generation);
+            self.changed |= self.files.len() != before;
+        }
         self.finder = finder;
         self.elapsed = begin.elapsed();
         Ok(())
@@ -164,15 +180,16 @@ impl RootScan {
             // What vanished between walk and reading was not there.
             Err(Skip::Vanished) => return false,
             Err(skip) => Known::Skipped(skip),
-            Ok(Reading { mut sessions, names, workspaces })
-                if sessions.len() == 1 && names.is_empty() && workspaces.is_empty() =>
+            Ok(Reading { mut sessions, names, workspaces, remarks })
+                if sessions.len() == 1 && names.is_empty() && workspaces.is_empty() && remarks.is_empty() =>
             {
                 Known::Session(Arc::new(sessions.swap_remove(0)))
             }
-            Ok(Reading { sessions, names, workspaces }) => Known::Many(Box::new(Many {
+            Ok(Reading { sessions, names, workspaces, remarks }) => Known::Many(Box::new(Many {
                 sessions: sessions.into_iter().map(Arc::new).collect(),
                 names: names.into(),
                 workspaces: workspaces.into(),
+                remarks: remarks.into(),
             })),
         };
         let changed = self.files.get(source.path.as_os_str()).is_none_or(|before| !before.known.same(&known));
@@ -246,7 +263,7 @@ pub fn parallel<T: Sync, R: Send>(
             if attendant.cancelled() {
                 return done;
             }
-            if index % ALONE == 0 {
+            if index.is_multiple_of(ALONE) {
                 attendant.progress(message, index as u64, Some(items.len() as u64));
             }
             done.push((index, work(&mut ends, item)));

@@ -114,6 +114,8 @@ impl Connection {
                 return Ok(end);
             }
             if drain.is_some() && self.inflight.is_empty() && results.is_empty() && self.outbox.is_empty() {
+                // An output that is a file is written by a thread, which may not be done.
+                self.flush_last().await;
                 return Ok(End::Input);
             }
             if watched != self.client.process_id() {
@@ -146,7 +148,12 @@ impl Connection {
                 },
                 () = &mut closed => return Ok(End::Output),
                 () = tokio::time::sleep_until(drain.unwrap_or_else(Instant::now)), if drain.is_some() => {
-                    return Ok(End::Input);
+                    if self.inflight.is_empty() {
+                        return Ok(End::Input);
+                    }
+                    // What took too long is answered, too: that it was given up.
+                    self.inflight.cancel_all();
+                    drain = Some(Instant::now() + limits::DRAIN);
                 }
             }
         }
@@ -195,8 +202,13 @@ impl Connection {
             self.take(message, Place::Batch(batch)).await;
         }
         if let Some((whole, admitted)) = self.inflight.close_batch(batch) {
-            self.push(whole, Kind::Answer(admitted));
+            self.push_batch(whole, admitted);
         }
+    }
+
+    /// A batch of which nothing was admitted counts under no other bound than that of refusals.
+    fn push_batch(&mut self, whole: Vec<u8>, admitted: usize) {
+        self.push(whole, if admitted == 0 { Kind::Refusal } else { Kind::Answer(admitted) });
     }
 
     async fn take(&mut self, message: Message, place: Place) {
@@ -315,7 +327,7 @@ impl Connection {
             Place::Alone => self.push(answer, Kind::Answer(1)),
             Place::Batch(batch) => {
                 if let Some((whole, admitted)) = self.inflight.answer(batch, answer, true) {
-                    self.push(whole, Kind::Answer(admitted));
+                    self.push_batch(whole, admitted);
                 }
             }
         }

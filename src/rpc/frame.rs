@@ -66,6 +66,8 @@ pub struct Decoder {
     max: usize,
     /// Bytes of the buffer that were searched for a line end already.
     searched: usize,
+    /// Whether the first part of the line that is being read was passed over for its length.
+    beheaded: bool,
     /// Whether the junk that is being passed over was told already.
     told: bool,
 }
@@ -80,7 +82,7 @@ impl Decoder {
             Some(Framing::Lines) => State::Line,
             Some(Framing::Headers) => State::Head(Head::default()),
         };
-        Self { state, max, searched: 0, told: false }
+        Self { state, max, searched: 0, beheaded: false, told: false }
     }
 
     /// The framing, as far as it is decided: answers go out as the client spoke.
@@ -214,14 +216,16 @@ impl Decoder {
             // A line this long is junk, but its last bytes may be the start of a header.
             buffer.advance(buffer.len() - (CONTENT_LENGTH.len() + 32));
             self.searched = 0;
+            self.beheaded = true;
             return self.junk();
         };
+        let beheaded = std::mem::take(&mut self.beheaded);
         let State::Head(head) = &mut self.state else { return Some(None) };
         if line.is_empty() {
             return self.end_of_head();
         }
         head.seen += line.len();
-        match parse_header(&line) {
+        match parse_header(&line, beheaded) {
             Header::Length(length) if head.length.is_none_or(|known| known == length) => {
                 head.length = Some(length);
                 head.seen = line.len();
@@ -275,14 +279,15 @@ enum Header {
     Junk,
 }
 
-fn parse_header(line: &[u8]) -> Header {
+/// Reads a line of headers; what is left of one that was too long is the end of junk, whatever it looks like.
+fn parse_header(line: &[u8], beheaded: bool) -> Header {
     let token = |name: &[u8]| !name.is_empty() && name.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'-');
     if let Some(colon) = memchr::memchr(b':', line) {
         let name = &line[..colon];
         if name.eq_ignore_ascii_case(CONTENT_LENGTH) {
             return digits(&line[colon + 1..]).map_or(Header::Junk, Header::Length);
         }
-        if token(name) && line.len() <= limits::HEADER_BYTES {
+        if token(name) && line.len() <= limits::HEADER_BYTES && !beheaded {
             return Header::Other;
         }
     }

@@ -56,6 +56,15 @@ fn junk_costs_one_error_and_the_next_frame_is_read() {
 }
 
 #[test]
+fn a_header_behind_a_long_line_is_found_however_the_input_is_cut() {
+    let input = format!("X-Long: {}Content-Length: 2\r\n\r\n{{}}", "x".repeat(50_000));
+    for size in [1, 7, 1_000, 8_192, 32_768, 60_000] {
+        let pieces: Vec<&[u8]> = input.as_bytes().chunks(size).collect();
+        assert_eq!(frames(None, 1 << 20, &pieces), [Frame::Bad(Bad::Header), message("{}")], "{size}");
+    }
+}
+
+#[test]
 fn a_frame_over_the_limit_is_skipped_and_told() {
     let large = || Frame::Bad(Bad::TooLarge(16));
     let long = "x".repeat(100);

@@ -26,14 +26,15 @@ pub struct Inflight {
 #[derive(Debug, Default)]
 struct Batch {
     open: usize,
-    admitted: usize,
+    /// Answers of admitted requests that wait here for the rest of the batch.
+    waiting: usize,
     answers: Vec<Vec<u8>>,
 }
 
 impl Inflight {
     /// How many requests and notifications are at work.
     pub fn len(&self) -> usize {
-        let waiting: usize = self.batches.values().map(|batch| batch.admitted - batch.open).sum();
+        let waiting: usize = self.batches.values().map(|batch| batch.waiting).sum();
         self.requests.len() + self.notifications + waiting
     }
 
@@ -60,7 +61,6 @@ impl Inflight {
             && let Some(batch) = self.batches.get_mut(&batch)
         {
             batch.open += 1;
-            batch.admitted += 1;
         }
         token
     }
@@ -96,6 +96,7 @@ impl Inflight {
     pub fn answer(&mut self, batch: u64, answer: Vec<u8>, admitted: bool) -> Option<(Vec<u8>, usize)> {
         let open = self.batches.get_mut(&batch)?;
         open.answers.push(answer);
+        open.waiting += usize::from(admitted);
         if admitted { self.close_batch(batch) } else { None }
     }
 
@@ -113,6 +114,6 @@ impl Inflight {
         let mut whole = vec![b'['];
         whole.extend(done.answers.join(&b','));
         whole.push(b']');
-        Some((whole, done.admitted))
+        Some((whole, done.waiting))
     }
 }

@@ -55,7 +55,8 @@ pub(super) fn describe(
     params: DescribeParams,
 ) -> Result<DescribeResult, RpcError> {
     let snapshot = service.registry.snapshot(context)?;
-    let entry = snapshot.describe(&params.id, &context.grant, &service.registry.roots());
+    let entry = snapshot.describe(&params.id, &context.grant, &service.registry.roots(), context);
+    context.check()?;
     Ok(DescribeResult { entry: entry.ok_or_else(|| missing(&params.id))? })
 }
 

@@ -25,6 +25,8 @@ pub enum Work {
     Blocking,
 }
 
+type Register = dyn Fn(&mut RpcModule<Service>) -> Result<(), RegisterMethodError> + Send + Sync;
+
 /// One row of the table.
 pub struct Method {
     /// Its name on the wire.
@@ -37,7 +39,7 @@ pub struct Method {
     pub params: fn(&mut SchemaGenerator) -> Schema,
     /// Makes the schema of its result.
     pub result: fn(&mut SchemaGenerator) -> Schema,
-    register: Box<dyn Fn(&mut RpcModule<Service>) -> Result<(), RegisterMethodError> + Send + Sync>,
+    register: Box<Register>,
 }
 
 type Handler<P, R> = fn(&Service, &Context, P) -> Result<R, RpcError>;
@@ -54,7 +56,7 @@ where
     P: DeserializeOwned + JsonSchema + 'static,
     R: Serialize + JsonSchema + 'static,
 {
-    let register: Box<dyn Fn(&mut RpcModule<Service>) -> _ + Send + Sync> = match work {
+    let register: Box<Register> = match work {
         Work::Inline => Box::new(move |module| {
             let call = move |params: Params<'_>, service: &Service, extensions: &Extensions| -> Answer {
                 serve(service, extensions.get(), permissions, handler, params.as_str())
@@ -127,7 +129,8 @@ fn authorize(context: &Context, permissions: &[Permission]) -> Result<(), RpcErr
         None => Ok(()),
         Some(missing) => {
             let id = missing.id();
-            let hint = format!("this needs the permission `{id}`, which the spawner gives by `--allow {id}`");
+            let hint =
+                format!("this needs the permission `{id}`, which this client does not have; `--allow {id}` gives it");
             Err(RpcError::new(Reason::Unauthorized, hint).with("permission", id))
         }
     }

@@ -1,1 +1,20 @@
-fn main() {}
+//! The server as its clients meet it: a process spoken to over its descriptors. One file a method or topic.
+
+mod support;
+
+mod authority;
+mod bad_input;
+mod base;
+mod cancel;
+mod cli;
+mod descriptors;
+mod framing;
+mod inflight;
+mod lifecycle;
+mod peer_list;
+mod peer_resolve;
+mod readme;
+mod registry_coverage;
+mod registry_describe;
+mod registry_list;
+mod schema;

@@ -8,7 +8,7 @@ use crate::limits;
 use crate::protocol::{LastMessage, Role};
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Read};
 use std::ops::ControlFlow;
 
 /// The opening prompts.
@@ -40,7 +40,7 @@ pub fn last_message(file: &File, ends: &mut Ends) -> Result<Option<LastMessage>,
 }
 
 /// Prompts, and answers of the model. An answer that was written in several rows is one.
-pub fn count(file: File) -> Result<u64, Skip> {
+pub fn count(file: impl Read) -> Result<u64, Skip> {
     let mut count = 0;
     let mut last_answer: Option<String> = None;
     jsonl::stream(BufReader::with_capacity(1 << 16, file), |line| {

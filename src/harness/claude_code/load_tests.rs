@@ -10,7 +10,7 @@ use std::fs;
 use std::path::PathBuf;
 
 fn load(session: &Session, cursor: Option<&str>, limit: usize) -> Result<Page, Skip> {
-    ClaudeCode.load(&[], session, &PageRequest { cursor, limit, attendant: &Patient })
+    ClaudeCode.load(&[], session, &PageRequest { cursor, limit, attendant: &Patient, own_only: false })
 }
 
 /// All messages; the same whatever the size of a page.

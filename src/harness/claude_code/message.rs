@@ -126,7 +126,7 @@ fn block(raw: &RawValue) -> Block {
         kind if kind.ends_with("tool_use") => text(parts.name).map(|name| Block::ToolCall {
             id: text(parts.id).unwrap_or_default(),
             name,
-            arguments: parts.input.map_or(Value::Null, text::value),
+            arguments: parts.input.map_or(Value::Null, text::raw_value),
         }),
         kind if kind.ends_with("tool_result") => text(parts.tool_use_id).map(|id| Block::ToolResult {
             id,
@@ -141,7 +141,7 @@ fn block(raw: &RawValue) -> Block {
 
 /// What is not understood, but for the bytes of a file in it, which do not travel.
 fn other(kind: &str, raw: &RawValue) -> Block {
-    let mut raw = text::value(raw);
+    let mut raw = text::raw_value(raw);
     if let Some(data) = raw.pointer_mut("/source/data") {
         let bytes = data.as_str().map(text::base64_bytes);
         *data = serde_json::json!({ "bytes": bytes });

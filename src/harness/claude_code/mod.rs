@@ -74,7 +74,7 @@ impl Store for ClaudeCode {
             }
         }
         if wanted.message_count {
-            found.message_count = details::count(file)?;
+            found.message_count = details::count(wanted.attended(file))?;
         }
         Ok(found)
     }

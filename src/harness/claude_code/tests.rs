@@ -47,7 +47,7 @@ impl Listing {
 }
 
 fn details(session: &Session) -> Details {
-    let wanted = Wanted { topics: true, last_message: true, message_count: true };
+    let wanted = Wanted { topics: true, last_message: true, message_count: true, ..Wanted::default() };
     ClaudeCode.details(&[], session, wanted).unwrap()
 }
 

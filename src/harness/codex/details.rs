@@ -3,14 +3,14 @@
 use super::lineage::Lineage;
 use super::record::{Message, NEEDLES, Record};
 use super::rollout::Rollout;
-use crate::harness::{Details, Root, Session, Skip, Wanted, jsonl::Ends, text};
+use crate::harness::{Attendant, Details, Root, Session, Skip, Wanted, jsonl::Ends, text};
 use crate::limits;
 use crate::protocol::{LastMessage, Role};
 use std::ops::ControlFlow;
 
 /// Reads what is wanted of a session.
-pub fn read(roots: &[Root], session: &Session, wanted: Wanted) -> Result<Details, Skip> {
-    let (own, ancestors) = Lineage::of(roots, session)?;
+pub fn read(roots: &[Root], session: &Session, wanted: Wanted<'_>) -> Result<Details, Skip> {
+    let (own, ancestors) = Lineage::of(roots, session, wanted.own_only)?;
     // An ancestor that is gone takes its own with it.
     let mut lineage: Vec<Rollout> = std::iter::once(own).chain(ancestors.map_while(Result::ok)).collect();
     lineage.reverse();
@@ -20,7 +20,7 @@ pub fn read(roots: &[Root], session: &Session, wanted: Wanted) -> Result<Details
             details.topics.extend(topics(rollout)?);
         }
         if wanted.message_count {
-            details.message_count += message_count(rollout)?;
+            details.message_count += message_count(rollout, wanted.attendant)?;
         }
     }
     details.topics.truncate(limits::TOPICS);
@@ -33,7 +33,7 @@ pub fn read(roots: &[Root], session: &Session, wanted: Wanted) -> Result<Details
 /// The opening user texts of one rollout, within the bound of a head.
 fn topics(rollout: &Rollout) -> Result<Vec<String>, Skip> {
     let mut topics: [Vec<String>; 3] = Default::default();
-    each_message(rollout, limits::HEAD_MAX as u64, |message| {
+    each_message(rollout, limits::HEAD_MAX as u64, None, |message| {
         let prompt = message.prompt().and_then(|prompt| text::excerpt(&prompt));
         topics[message.family as usize].extend(prompt);
         let full = topics.iter().find(|topics| !topics.is_empty()).is_some_and(|topics| topics.len() >= limits::TOPICS);
@@ -43,9 +43,9 @@ fn topics(rollout: &Rollout) -> Result<Vec<String>, Skip> {
 }
 
 /// The messages of one rollout. Each is told in several families, of which one counts.
-fn message_count(rollout: &Rollout) -> Result<u64, Skip> {
+fn message_count(rollout: &Rollout, attendant: Option<&dyn Attendant>) -> Result<u64, Skip> {
     let mut counts = [0; 3];
-    each_message(rollout, u64::MAX, |message| {
+    each_message(rollout, u64::MAX, attendant, |message| {
         counts[message.family as usize] += u64::from(message.is_genuine());
         ControlFlow::Continue(())
     })?;
@@ -55,9 +55,10 @@ fn message_count(rollout: &Rollout) -> Result<u64, Skip> {
 fn each_message(
     rollout: &Rollout,
     max: u64,
+    attendant: Option<&dyn Attendant>,
     mut each: impl FnMut(&Message<'_>) -> ControlFlow<()>,
 ) -> Result<(), Skip> {
-    Ok(rollout.lines(max, |line| {
+    Ok(rollout.lines(max, attendant, |line| {
         let record = NEEDLES.message.find(line).and_then(|_| Record::parse(line));
         match record.and_then(|record| record.message()) {
             Some(message) => each(&message),

@@ -211,7 +211,7 @@ impl Item<'_> {
             (Role::Assistant, vec![Block::ToolCall { id, name: name.to_owned(), arguments }])
         };
         let name = || member(self.name).unwrap_or_default();
-        let value = |raw: Option<&RawValue>| raw.map_or(Value::Null, text::value);
+        let value = |raw: Option<&RawValue>| raw.map_or(Value::Null, text::raw_value);
         Some(match kind {
             "reasoning" => (Role::Assistant, vec![self.thinking()]),
             "function_call" => call(&name(), arguments(self.arguments)),
@@ -226,7 +226,7 @@ impl Item<'_> {
             "tool_search_output" => (Role::Tool, vec![self.answer(self.tools)]),
             kind if kind.ends_with("_output") => (Role::Tool, vec![self.answer(self.output)]),
             "ghost_snapshot" | "" => return None,
-            other => (Role::System, vec![Block::Other { kind: other.to_owned(), raw: text::value(raw) }]),
+            other => (Role::System, vec![Block::Other { kind: other.to_owned(), raw: text::raw_value(raw) }]),
         })
     }
 
@@ -262,7 +262,7 @@ impl Item<'_> {
 fn arguments(raw: Option<&RawValue>) -> Value {
     match member(raw) {
         Some(text) => serde_json::from_str(&text).unwrap_or_else(|_| Value::from(text)),
-        None => raw.map_or(Value::Null, text::value),
+        None => raw.map_or(Value::Null, text::raw_value),
     }
 }
 
@@ -274,7 +274,7 @@ fn blocks(content: Option<&RawValue>) -> Vec<Block> {
     }
     match serde_json::from_str::<Vec<&RawValue>>(content.get()) {
         Ok(parts) => parts.into_iter().map(part).collect(),
-        Err(_) => vec![Block::Other { kind: "content".to_owned(), raw: text::value(content) }],
+        Err(_) => vec![Block::Other { kind: "content".to_owned(), raw: text::raw_value(content) }],
     }
 }
 
@@ -294,7 +294,7 @@ fn part(raw: &RawValue) -> Block {
     match (member(part.text), member(part.image_url)) {
         (Some(text), _) => Block::Text { text: text.into_owned() },
         (_, Some(url)) if kind == "input_image" => image(&url),
-        _ => Block::Other { kind: if kind.is_empty() { "part" } else { &kind }.to_owned(), raw: text::value(raw) },
+        _ => Block::Other { kind: if kind.is_empty() { "part" } else { &kind }.to_owned(), raw: text::raw_value(raw) },
     }
 }
 

@@ -15,10 +15,10 @@ pub struct Lineage<'a> {
 }
 
 impl<'a> Lineage<'a> {
-    /// The rollout of a session, and its ancestors.
-    pub fn of(roots: &'a [Root], session: &Session) -> Result<(Rollout, Self), Skip> {
+    /// The rollout of a session, and its ancestors unless only its own turns are wanted.
+    pub fn of(roots: &'a [Root], session: &Session, own_only: bool) -> Result<(Rollout, Self), Skip> {
         let own = Rollout::open(&session.location, u64::MAX)?;
-        let base = base(&own)?;
+        let base = if own_only { None } else { base(&own)? };
         Ok((own, Self { roots, seen: vec![session.id.clone()], base }))
     }
 }
@@ -42,7 +42,7 @@ impl Iterator for Lineage<'_> {
 /// The part of another rollout that one goes on from: its first line tells.
 fn base(rollout: &Rollout) -> Result<Option<Base>, Skip> {
     let mut base = None;
-    rollout.lines(limits::LINE_MAX as u64, |line| {
+    rollout.lines(limits::LINE_MAX as u64, None, |line| {
         base = Record::parse(line).and_then(|record| record.meta()?.base);
         ControlFlow::Break(())
     })?;

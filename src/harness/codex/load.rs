@@ -25,7 +25,7 @@ struct Place {
 /// Reads one page.
 pub fn page(roots: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
     let start: Option<Place> = request.cursor.map(str::parse).transpose()?;
-    let (mut rollout, mut ancestors) = Lineage::of(roots, session)?;
+    let (mut rollout, mut ancestors) = Lineage::of(roots, session, request.own_only)?;
     let mut walk = Walk::new(request);
     for _ in 0..start.map_or(0, |start| start.depth) {
         rollout = ancestors.next().and_then(Result::ok).ok_or(Skip::Cursor)?;

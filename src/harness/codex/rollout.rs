@@ -2,7 +2,7 @@
 
 use super::record::{Meta, NEEDLES, Record};
 use crate::harness::pages::Text;
-use crate::harness::{Attendant, Session, Skip, Source, jsonl, jsonl::Ends, text};
+use crate::harness::{Attendant, Attended, Session, Skip, Source, jsonl, jsonl::Ends, text};
 use crate::limits;
 use crate::platform::files::{open_regular, read_at};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
@@ -49,8 +49,14 @@ impl Rollout {
     }
 
     /// Streams its lines from the first on, `max` bytes of them at most.
-    pub fn lines(&self, max: u64, each: impl FnMut(&[u8]) -> ControlFlow<()>) -> io::Result<()> {
-        jsonl::stream(BufReader::with_capacity(limits::HEAD_FIRST, self.text(max)?), each)
+    pub fn lines(
+        &self,
+        max: u64,
+        attendant: Option<&dyn Attendant>,
+        each: impl FnMut(&[u8]) -> ControlFlow<()>,
+    ) -> io::Result<()> {
+        let text = Attended::new(self.text(max)?, attendant);
+        jsonl::stream(BufReader::with_capacity(limits::HEAD_FIRST, text), each)
     }
 
     fn text(&self, max: u64) -> io::Result<Box<dyn Read + '_>> {

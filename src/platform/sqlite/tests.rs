@@ -1,4 +1,5 @@
 use super::*;
+use crate::platform::testing::as_nobody;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
@@ -131,14 +132,6 @@ fn a_directory_that_cannot_be_written_to_does_not_matter() {
         fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
         assert_eq!(read, ["log", "main"]);
     }
-}
-
-/// Runs something with the rights of a user who owns nothing. Only this thread has them: it must end with it.
-fn as_nobody<T>(run: impl FnOnce() -> T) -> T {
-    const KEEP: libc::c_long = -1;
-    // SAFETY: the system call takes three numbers and changes the credentials of the calling thread alone.
-    unsafe { libc::syscall(libc::SYS_setresuid, KEEP, 65_534 as libc::c_long, KEEP) };
-    run()
 }
 
 #[test]

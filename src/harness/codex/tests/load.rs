@@ -9,7 +9,7 @@ use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
 impl Listing {
     fn page(&self, id: &str, cursor: Option<&str>, limit: usize) -> Result<Page, Skip> {
-        let request = PageRequest { cursor, limit, attendant: &Patient };
+        let request = PageRequest { cursor, limit, attendant: &Patient, own_only: false };
         Codex.load(std::slice::from_ref(&self.root), self.of(id), &request)
     }
 
@@ -402,7 +402,7 @@ fn nobody_waits_for_what_nobody_wants() {
     );
     let listing = home.list();
     for id in [ID, OTHER] {
-        let request = PageRequest { cursor: None, limit: 1, attendant: &Gone };
+        let request = PageRequest { cursor: None, limit: 1, attendant: &Gone, own_only: false };
         let loaded = Codex.load(std::slice::from_ref(&listing.root), listing.of(id), &request);
         assert!(matches!(loaded, Err(Skip::Cancelled)));
     }

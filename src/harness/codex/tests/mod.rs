@@ -56,7 +56,7 @@ impl Listing {
     }
 
     fn details(&self, id: &str) -> Details {
-        let all = Wanted { topics: true, last_message: true, message_count: true };
+        let all = Wanted { topics: true, last_message: true, message_count: true, ..Wanted::default() };
         Codex.details(std::slice::from_ref(&self.root), self.of(id), all).unwrap()
     }
 

@@ -1,0 +1,118 @@
+//! The conversation: each request as it is sent, each answer as it came, and what is to be seen in them.
+
+use super::sample::OTHER_WORKSPACE;
+use super::{shown, tackroom};
+use crate::cli::FAILED;
+use crate::cli::output::{self, Colour, Failure, Screen};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+
+/// Longer lines are hard to read, however wide the screen is.
+const MAX_COLUMNS: usize = 120;
+
+/// Speaks with a server that sees the sample home, and shows what is said.
+pub fn talk(home: &Path, screen: &Screen) -> Result<(), Failure> {
+    let mut talk = Talk::open(home, screen)?;
+    talk.tell("The client opens. The server was started with `--allow observe`, so that is what it grants.")?;
+    talk.ask(
+        "initialize",
+        json!({"protocolVersion": 1, "clientInfo": {"name": "demo"}, "processId": std::process::id()}),
+    )?;
+    talk.notify("initialized")?;
+
+    talk.tell("Who waits for a person? Each entry says how to get back into its session.")?;
+    let waiting = talk.ask("registry/list", json!({"query": {"states": ["waiting"]}}))?;
+    let id = &waiting["result"]["entries"][0]["id"];
+
+    talk.tell("A search, a page of one, and what the session's last message was. The cursor leads to the next page.")?;
+    let search = json!({"query": {"text": "shopping", "include": ["lastMessage"]}, "limit": 1});
+    talk.ask("registry/list", search)?;
+
+    talk.tell("The live Claude Code sessions as their own process registry tells them. This one is the demo itself.")?;
+    talk.ask("peer/list", json!({}))?;
+
+    talk.tell("The client gives up all workspaces but one, for good.")?;
+    talk.ask("authority/narrow", json!({"authority": {"workspaces": [OTHER_WORKSPACE]}}))?;
+    talk.tell(
+        "The session that waits is elsewhere, so for this client it does not exist any more, nor does it count.",
+    )?;
+    talk.ask("registry/describe", json!({"id": id}))?;
+    talk.ask("registry/list", json!({"limit": 0}))?;
+
+    talk.tell("Goodbye.")?;
+    talk.ask("shutdown", json!({}))?;
+    talk.notify("exit")?;
+    talk.close()
+}
+
+struct Talk<'a> {
+    screen: &'a Screen,
+    server: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    last_id: u64,
+}
+
+impl<'a> Talk<'a> {
+    fn open(home: &Path, screen: &'a Screen) -> Result<Self, Failure> {
+        let mut command = tackroom(home)?;
+        command.args(["serve", "--allow", "observe"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut server = command.spawn()?;
+        let (Some(input), Some(output)) = (server.stdin.take(), server.stdout.take()) else {
+            return Err(Failure::new(FAILED, "the server has no pipes"));
+        };
+        Ok(Self { screen, server, input, output: BufReader::new(output), last_id: 0 })
+    }
+
+    fn tell(&self, sentence: &str) -> Result<(), Failure> {
+        output::write(&format!("\n{}\n", self.screen.paint(sentence, Colour::Bold)))
+    }
+
+    /// Sends a request and answers the answer.
+    fn ask(&mut self, method: &str, params: Value) -> Result<Value, Failure> {
+        self.last_id += 1;
+        self.send(&json!({"jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params}))?;
+        let mut line = String::new();
+        if self.output.read_line(&mut line).map_err(gone)? == 0 {
+            return Err(gone("it closed its output"));
+        }
+        let answer: Value = serde_json::from_str(&line)?;
+        let room = self.screen.width.unwrap_or(MAX_COLUMNS).min(MAX_COLUMNS);
+        let arrow = self.screen.paint("<--", Colour::Calm);
+        output::write(&format!("{arrow} {}\n", shown::json(&answer, room)))?;
+        Ok(answer)
+    }
+
+    fn notify(&mut self, method: &str) -> Result<(), Failure> {
+        self.send(&json!({"jsonrpc": "2.0", "method": method}))
+    }
+
+    fn send(&mut self, message: &Value) -> Result<(), Failure> {
+        let arrow = self.screen.paint("-->", Colour::Work);
+        output::write(&format!("{arrow} {message}\n"))?;
+        self.input.write_all(format!("{message}\n").as_bytes()).map_err(gone)
+    }
+
+    /// Waits for the server's end.
+    fn close(&mut self) -> Result<(), Failure> {
+        let status = self.server.wait()?;
+        match status.success() {
+            true => output::write(&format!("The server ended: {status}.\n")),
+            false => Err(gone(status)),
+        }
+    }
+}
+
+impl Drop for Talk<'_> {
+    fn drop(&mut self) {
+        // Where the conversation broke off the server must not outlive it; where it has ended this does nothing.
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+fn gone(why: impl std::fmt::Display) -> Failure {
+    Failure::new(FAILED, format!("the server ended in the middle of the demo ({why}); please report this"))
+}

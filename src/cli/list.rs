@@ -1,0 +1,212 @@
+//! `tackroom list`: the sessions of this machine as a table, what waits for a person first.
+
+use super::output::{self, Colour, Failure, Screen, note};
+use super::table::{Cell, Column, Give, render};
+use super::{LookArgs, USAGE, own_config, words};
+use crate::limits;
+use crate::protocol::{CoverageParams, Entry, Harness, ListParams, ListResult, Query, Relation, RpcError, State};
+use crate::service::Local;
+use clap::Args;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+#[derive(Args)]
+pub struct ListArgs {
+    /// Only sessions whose title, id or peer name holds TEXT, in any case
+    text: Option<String>,
+    /// Only sessions of these harnesses, as claude-code,codex
+    #[arg(long = "harness", value_name = "HARNESSES", value_delimiter = ',')]
+    harnesses: Vec<Harness>,
+    /// Only sessions in DIR and below
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<PathBuf>,
+    /// Only sessions in these states: waiting, busy, idle, live (doing unknown), persisted (not running)
+    #[arg(long = "state", value_name = "STATES", value_delimiter = ',')]
+    states: Vec<State>,
+    /// Subagents too
+    #[arg(long)]
+    all: bool,
+    /// Only what its program has put away
+    #[arg(long)]
+    archived: bool,
+    /// How many at most; 0 for all
+    #[arg(long, value_name = "N", default_value_t = limits::PAGE_DEFAULT)]
+    limit: usize,
+    /// Print the result of `registry/list` as JSON, in the same order as the table
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    look: LookArgs,
+}
+
+pub fn run(args: &ListArgs) -> Result<ExitCode, Failure> {
+    let query = query(args)?;
+    let local = Local::new(own_config(&args.look))?;
+    let found = gather(&local, &query, args.limit)?;
+    if args.json {
+        output::write_json(&found)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if found.entries.is_empty() {
+        note(&nothing(&local, found.total)?);
+    } else {
+        let now = words::now_ms();
+        output::write(&table(&found.entries, now, words::home().as_deref(), &Screen::of_stdout()))?;
+    }
+    let more = found.total.saturating_sub(found.entries.len());
+    if more > 0 && !found.entries.is_empty() {
+        note(&format!("{more} more; use --limit 0 or narrow the search"));
+    }
+    if !found.problems.is_empty() {
+        let files = words::count(found.problems.len(), "file");
+        note(&format!("{files} could not be read; `tackroom doctor` says which"));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn query(args: &ListArgs) -> Result<Query, Failure> {
+    let some = |list: bool| list.then_some(true);
+    Ok(Query {
+        harnesses: (!args.harnesses.is_empty()).then(|| args.harnesses.clone()),
+        states: (!args.states.is_empty()).then(|| args.states.clone()),
+        workspace: args.workspace.as_deref().map(absolute).transpose()?,
+        workspace_subtree: Some(true),
+        text: args.text.clone(),
+        include_children: some(args.all),
+        archived: some(args.archived),
+        ..Query::default()
+    })
+}
+
+fn absolute(directory: &Path) -> Result<String, Failure> {
+    let wrong = |why: String| Failure::new(USAGE, format!("--workspace {}: {why}", directory.display()));
+    let path = std::path::absolute(directory).map_err(|error| wrong(error.to_string()))?;
+    path.into_os_string().into_string().map_err(|_| wrong("the path is not UTF-8".to_owned()))
+}
+
+/// The entries in the order of the table: what lives by how much it needs a person, then the rest by time. A page
+/// alone would not do, since a session that waits may have been silent for days.
+fn gather(local: &Local, query: &Query, limit: usize) -> Result<ListResult, RpcError> {
+    let limit = if limit == 0 { usize::MAX } else { limit };
+    let at_most = |limit: usize| Some(i64::try_from(limit).unwrap_or(i64::MAX));
+    let only_live = Query { persisted: Some(false), ..query.clone() };
+    let live = local.list(ListParams { query: Some(only_live), cursor: None, limit: at_most(usize::MAX) })?;
+    let page = local.list(ListParams { query: Some(query.clone()), cursor: None, limit: at_most(limit) })?;
+    let known: HashSet<String> = live.entries.iter().map(|entry| entry.id.clone()).collect();
+    let mut entries = live.entries;
+    entries.extend(page.entries.into_iter().filter(|entry| !known.contains(&entry.id)));
+    entries.sort_by_key(|entry| State::ALL.iter().position(|state| *state == entry.state));
+    entries.truncate(limit);
+    Ok(ListResult { entries, next_cursor: None, ..page })
+}
+
+const COLUMNS: &[Column] = &[
+    Column("STATE", Give::Nothing),
+    Column("HARNESS", Give::Nothing),
+    Column("ID", Give::Nothing),
+    Column("AGE", Give::Nothing),
+    Column("WORKSPACE", Give::Start),
+    Column("TITLE", Give::End),
+];
+
+/// The table of some entries. Where lines are cut, ids are too, as far as they stay apart.
+pub fn table(entries: &[Entry], now_ms: i64, home: Option<&str>, screen: &Screen) -> String {
+    let ids: Vec<&str> = entries.iter().map(|entry| entry.session_id.as_str()).collect();
+    let ids = if screen.width.is_some() { short_ids(&ids) } else { ids };
+    let row = |(entry, id): (&Entry, &str)| {
+        let workspace = entry.workspace.as_deref().map_or_else(|| "-".to_owned(), |path| words::path(path, home));
+        vec![
+            Cell::new(entry.state.id()).in_colour(colour(entry.state)),
+            Cell::new(entry.harness.id()),
+            Cell::new(id).in_colour(Colour::Dim),
+            Cell::new(&words::age(now_ms, entry.updated_at_ms.or(entry.started_at_ms))),
+            Cell::new(&workspace),
+            Cell::new(&title(entry)),
+        ]
+    };
+    let rows: Vec<Vec<Cell>> = entries.iter().zip(ids).map(row).collect();
+    render(COLUMNS, &rows, screen)
+}
+
+/// The colour of a state.
+pub fn colour(state: State) -> Colour {
+    match state {
+        State::Waiting => Colour::Alert,
+        State::Busy => Colour::Work,
+        State::Idle | State::Live | State::ShuttingDown => Colour::Calm,
+        State::Persisted => Colour::None,
+    }
+}
+
+/// What a session is called, behind what is special about it.
+fn title(entry: &Entry) -> String {
+    let peer = || entry.peer.as_ref().map(|peer| peer.name.as_str());
+    let title = entry.title.as_deref().or_else(peer).unwrap_or("(no title)");
+    let waiting_for = entry.activity.as_ref().and_then(|activity| activity.waiting_for.as_deref());
+    let archived = entry.archived.and_then(|archived| archived.then_some("archived"));
+    let relation = entry.parent.as_ref().map(|parent| relation(parent.relation));
+    match waiting_for.or(archived).or(relation) {
+        Some(mark) => format!("[{mark}] {title}"),
+        None => title.to_owned(),
+    }
+}
+
+fn relation(relation: Relation) -> &'static str {
+    match relation {
+        Relation::Fork => "fork",
+        Relation::Branch => "branch",
+        Relation::Subagent => "subagent",
+        Relation::Continuation => "continuation",
+        Relation::Copy => "copy",
+    }
+}
+
+/// The beginning of each id, long enough to tell it from the others.
+fn short_ids<'a>(ids: &[&'a str]) -> Vec<&'a str> {
+    const SHORT: usize = 8;
+    let mut sorted = ids.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    let shared = |a: &str, b: &str| a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
+    let short = |id: &'a str| {
+        let at = sorted.partition_point(|other| *other < id);
+        let before = at.checked_sub(1).and_then(|at| sorted.get(at));
+        let alike = [before, sorted.get(at + 1)].into_iter().flatten().map(|other| shared(id, other)).max();
+        let length = SHORT.max(alike.map_or(0, |alike| alike + 1));
+        id.char_indices().nth(length).map_or(id, |(end, _)| &id[..end])
+    };
+    ids.iter().map(|id| short(id)).collect()
+}
+
+/// Why there is nothing to show, and what to do about it.
+fn nothing(local: &Local, matching: usize) -> Result<String, RpcError> {
+    let everything = local.list(ListParams { limit: Some(0), ..ListParams::default() })?;
+    if everything.total > matching {
+        let sessions = words::count(everything.total, "session");
+        return Ok(format!("No session matches; without these filters there are {sessions}."));
+    }
+    let home = words::home();
+    let coverage = local.coverage(CoverageParams::default())?;
+    let roots = coverage.harnesses.iter().flat_map(|harness| harness.roots.iter().map(move |root| (harness.id, root)));
+    let mut text = String::from("No sessions found. Looked in:\n");
+    for (harness, root) in roots {
+        let missing = if root.exists { "" } else { " (not there)" };
+        let path = output::plain(&words::path(&root.path, home.as_deref()));
+        text.push_str(&format!("  {path}{missing}: {}\n", harness.name()));
+    }
+    text.push_str("`tackroom doctor` says more; `--root HARNESS=PATH` adds a place.");
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short_ids;
+
+    #[test]
+    fn short_ids_stay_apart() {
+        let ids = ["01a22b99-1497-7823", "01a22b99-14c0-7023", "990cebda-6561", "short", "990cebda-6561"];
+        let expected = ["01a22b99-149", "01a22b99-14c", "990cebda", "short", "990cebda"];
+        assert_eq!(short_ids(&ids), expected);
+    }
+}

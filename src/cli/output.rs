@@ -1,0 +1,131 @@
+//! How subcommands end, and how they write: standard output may be closed at any time, and that is no error.
+
+use super::FAILED;
+use serde::Serialize;
+use std::io::{self, IsTerminal, Write};
+
+/// Why a subcommand did not do what it was told.
+pub enum Failure {
+    /// Nobody reads standard output any more, as behind `| head`: there is nothing to complain about.
+    Unread,
+    /// What the user is told, and the exit code.
+    Told {
+        /// The exit code.
+        code: u8,
+        /// What went wrong, and what to do next.
+        message: String,
+    },
+}
+
+impl Failure {
+    /// A failure with its exit code.
+    pub fn new(code: u8, message: impl Into<String>) -> Self {
+        Self::Told { code, message: message.into() }
+    }
+}
+
+impl<E: std::error::Error> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self::new(FAILED, error.to_string())
+    }
+}
+
+/// Writes to standard output, at once.
+pub fn write(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Failure::Unread),
+        Err(error) => Err(Failure::new(FAILED, format!("cannot write to standard output: {error}"))),
+    }
+}
+
+/// Writes a value to standard output as JSON for programs. What could act on a terminal stands as an escape, which
+/// means the same to them.
+pub fn write_json(value: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value)?;
+    let mut safe = String::with_capacity(text.len() + 1);
+    for c in text.chars() {
+        match c {
+            '\n' => safe.push(c),
+            c if acts_on_terminal(c) => safe.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => safe.push(c),
+        }
+    }
+    safe.push('\n');
+    write(&safe)
+}
+
+/// Says something to the person on standard error, as one line. Where nobody listens, nothing is lost.
+pub fn note(text: &str) {
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// The text without what could act on a terminal or reorder its line.
+pub fn plain(text: &str) -> String {
+    text.chars().map(|c| if acts_on_terminal(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
+}
+
+fn acts_on_terminal(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// What standard output can show.
+pub struct Screen {
+    /// Columns that a line must fit in; a pipe or a file takes any line.
+    pub width: Option<usize>,
+    /// Whether colours are wanted.
+    pub colour: bool,
+}
+
+impl Screen {
+    /// What is there now.
+    pub fn of_stdout() -> Self {
+        let out = io::stdout();
+        let terminal = out.is_terminal();
+        let size = terminal.then(|| terminal_size::terminal_size_of(&out)).flatten();
+        let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        Self { width: size.map(|(width, _)| usize::from(width.0)), colour: terminal && !refused && !dumb }
+    }
+
+    /// The text in a colour, where colours are wanted.
+    pub fn paint(&self, text: &str, colour: Colour) -> String {
+        match colour.code() {
+            Some(code) if self.colour && !text.is_empty() => format!("\x1b[{code}m{text}\x1b[0m"),
+            _ => text.to_owned(),
+        }
+    }
+}
+
+/// The few colours that are used, each for a meaning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Colour {
+    /// The terminal's own.
+    #[default]
+    None,
+    /// A person is needed.
+    Alert,
+    /// Something is at work.
+    Work,
+    /// Something is there and quiet.
+    Calm,
+    /// Less important than the rest.
+    Dim,
+    /// More important than the rest.
+    Bold,
+}
+
+impl Colour {
+    fn code(self) -> Option<&'static str> {
+        match self {
+            Self::None => None,
+            Self::Alert => Some("1;33"),
+            Self::Work => Some("32"),
+            Self::Calm => Some("36"),
+            Self::Dim => Some("2"),
+            Self::Bold => Some("1"),
+        }
+    }
+}

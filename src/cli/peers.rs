@@ -1,0 +1,75 @@
+//! `tackroom peers`: the live Claude Code sessions as a table.
+
+use super::output::{self, Failure, Screen, note};
+use super::table::{Cell, Column, Give, render};
+use super::{LookArgs, list, own_config, words};
+use crate::protocol::{ActivityStatus, Peer, State};
+use crate::service::Local;
+use clap::Args;
+use std::process::ExitCode;
+
+#[derive(Args)]
+pub struct PeersArgs {
+    /// Print the result of `peer/list` as JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    look: LookArgs,
+}
+
+const COLUMNS: &[Column] = &[
+    Column("STATUS", Give::Nothing),
+    Column("PID", Give::Nothing),
+    Column("AGE", Give::Nothing),
+    Column("ADDRESSABLE", Give::Nothing),
+    Column("NAME", Give::End),
+    Column("DIRECTORY", Give::Start),
+];
+
+pub fn run(args: &PeersArgs) -> Result<ExitCode, Failure> {
+    let local = Local::new(own_config(&args.look))?;
+    let mut found = local.peers()?;
+    if args.json {
+        output::write_json(&found)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if found.peers.is_empty() {
+        note("No Claude Code session is running. `tackroom doctor` says where was looked.");
+    } else {
+        found.peers.sort_by_key(|peer| State::ALL.iter().position(|known| *known == state(peer)));
+        output::write(&table(&found.peers, words::now_ms(), words::home().as_deref(), &Screen::of_stdout()))?;
+    }
+    if !found.problems.is_empty() {
+        let records = words::count(found.problems.len(), "record");
+        note(&format!("{records} could not be read; `tackroom doctor` says which"));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn table(peers: &[Peer], now_ms: i64, home: Option<&str>, screen: &Screen) -> String {
+    let row = |peer: &Peer| {
+        let directory = peer.cwd.as_deref().map_or_else(|| "-".to_owned(), |path| words::path(path, home));
+        let name = match &peer.waiting_for {
+            Some(what) => format!("[{what}] {}", peer.name),
+            None => peer.name.clone(),
+        };
+        vec![
+            Cell::new(state(peer).id()).in_colour(list::colour(state(peer))),
+            Cell::new(&peer.pid.to_string()),
+            Cell::new(&words::age(now_ms, peer.updated_at_ms)),
+            Cell::new(if peer.addressable { "yes" } else { "no" }),
+            Cell::new(&name),
+            Cell::new(&directory),
+        ]
+    };
+    render(COLUMNS, &peers.iter().map(row).collect::<Vec<_>>(), screen)
+}
+
+fn state(peer: &Peer) -> State {
+    match peer.status {
+        Some(ActivityStatus::Waiting) => State::Waiting,
+        Some(ActivityStatus::Busy) => State::Busy,
+        Some(ActivityStatus::Idle) => State::Idle,
+        None => State::Live,
+    }
+}

@@ -1,0 +1,149 @@
+//! `tackroom resume`: back into a session with its own program.
+
+use super::output::{self, Failure, note, plain};
+use super::{FAILED, LookArgs, NOT_FOUND, USAGE, own_config};
+use crate::platform::exec;
+use crate::protocol::{Entry, ListParams, Query, Relation, Resume, State};
+use crate::service::Local;
+use clap::Args;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+#[derive(Args)]
+pub struct ResumeArgs {
+    /// An entry's id, a session's id, or the beginning of one (4 characters or more) that only one has
+    id: String,
+    /// Print the command for a POSIX shell instead of running it
+    #[arg(long)]
+    print: bool,
+    #[command(flatten)]
+    look: LookArgs,
+}
+
+/// A shorter beginning says too little.
+const SHORTEST: usize = 4;
+/// Of more candidates nobody chooses one.
+const CANDIDATES: usize = 10;
+
+pub fn run(args: &ResumeArgs) -> Result<ExitCode, Failure> {
+    let local = Local::new(own_config(&args.look))?;
+    let entry = find(&local, &args.id)?;
+    let resume = entry.resume.as_ref().ok_or_else(|| Failure::new(FAILED, why_not(&entry)))?;
+    if args.print {
+        output::write(&(command_line(resume) + "\n"))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    start(&entry, resume)
+}
+
+/// The one entry that is meant, children included.
+fn find(local: &Local, id: &str) -> Result<Entry, Failure> {
+    let query = Query { text: Some(id.to_owned()), include_children: Some(true), ..Query::default() };
+    let found = local.list(ListParams { query: Some(query), cursor: None, limit: Some(i64::MAX) })?.entries;
+    let is_named = |entry: &Entry| entry.id == id || entry.session_id == id;
+    let begins = |entry: &Entry| entry.id.starts_with(id) || entry.session_id.starts_with(id);
+    let named = found.iter().any(is_named);
+    if !named && id.chars().count() < SHORTEST {
+        return Err(Failure::new(USAGE, format!("`{}` is too short: give {SHORTEST} characters or more", plain(id))));
+    }
+    let mut candidates: Vec<Entry> =
+        found.into_iter().filter(|entry| if named { is_named(entry) } else { begins(entry) }).collect();
+    if candidates.len() > 1 {
+        return Err(ambiguous(id, &candidates));
+    }
+    candidates.pop().ok_or_else(|| {
+        let message = format!("there is no session `{}`; `tackroom list` shows those that there are", plain(id));
+        Failure::new(NOT_FOUND, message)
+    })
+}
+
+fn ambiguous(id: &str, candidates: &[Entry]) -> Failure {
+    let mut message = format!("`{}` begins {} ids; give more of one:", plain(id), candidates.len());
+    for entry in candidates.iter().take(CANDIDATES) {
+        let title = entry.title.as_deref().unwrap_or("(no title)");
+        message.push_str(&format!("\n  {}  {}", plain(&entry.id), plain(title)));
+    }
+    if candidates.len() > CANDIDATES {
+        message.push_str(&format!("\n  and {} more", candidates.len() - CANDIDATES));
+    }
+    Failure::new(USAGE, message)
+}
+
+/// Why an entry cannot be resumed, and what can be done instead.
+fn why_not(entry: &Entry) -> String {
+    let id = plain(&entry.id);
+    match &entry.parent {
+        Some(parent) if parent.relation == Relation::Subagent => match &parent.session_id {
+            Some(parent) => {
+                let parent = plain(parent);
+                format!("{id} is a subagent and goes on only with its session: `tackroom resume {parent}`")
+            }
+            None => format!("{id} is a subagent and goes on only with its session"),
+        },
+        _ if entry.location.is_none() => {
+            format!("{id} is running and has written nothing yet; go to the terminal that it runs in")
+        }
+        _ => format!("{id} is of a format that {} itself does not open any more", entry.harness.name()),
+    }
+}
+
+fn start(entry: &Entry, resume: &Resume) -> Result<ExitCode, Failure> {
+    let [program, arguments @ ..] = resume.argv.as_slice() else {
+        return Err(Failure::new(FAILED, why_not(entry)));
+    };
+    let mut command = Command::new(program);
+    command.args(arguments).envs(resume.env.iter().flatten());
+    if let Some(directory) = &resume.cwd {
+        if !Path::new(directory).is_dir() {
+            let directory = plain(directory);
+            let message =
+                format!("the session works in {directory}, which is not there; make it again, or use --print");
+            return Err(Failure::new(FAILED, message));
+        }
+        command.current_dir(directory);
+    }
+    if entry.state != State::Persisted {
+        let pid = entry.activity.as_ref().and_then(|activity| activity.pid);
+        let who = pid.map_or_else(|| "a process".to_owned(), |pid| format!("process {pid}"));
+        note(&format!("tackroom: {who} has this session open already"));
+    }
+    exec::become_program(&mut command).map_err(|error| {
+        let what = match error.kind() {
+            std::io::ErrorKind::NotFound => {
+                format!("is not in PATH; install {}, or use --print", entry.harness.name())
+            }
+            _ => format!("cannot be run: {error}"),
+        };
+        Failure::new(FAILED, format!("`{}` {what}", plain(program)))
+    })
+}
+
+/// The same as a line for a POSIX shell.
+fn command_line(resume: &Resume) -> String {
+    let directory = resume.cwd.iter().map(|cwd| format!("cd {} &&", quoted(cwd)));
+    let variables = resume.env.iter().flatten().map(|(name, value)| format!("{name}={}", quoted(value)));
+    let words = resume.argv.iter().map(|word| quoted(word));
+    directory.chain(variables).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+fn quoted(word: &str) -> String {
+    let harmless = |c: char| c.is_ascii_alphanumeric() || "/._-+:,@%".contains(c);
+    if !word.is_empty() && word.chars().all(harmless) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shell_reads_back_every_word() {
+        assert_eq!(quoted("/home/dev/x"), "/home/dev/x");
+        assert_eq!(quoted(""), "''");
+        assert_eq!(quoted("it's $HOME"), r"'it'\''s $HOME'");
+        assert_eq!(quoted("~/x"), "'~/x'");
+        assert_eq!(quoted("a=b"), "'a=b'");
+    }
+}

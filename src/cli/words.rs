@@ -1,0 +1,67 @@
+//! Times, paths and numbers as a person reads them.
+
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Now, in epoch milliseconds.
+pub fn now_ms() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
+}
+
+/// How long ago a time was, in its largest unit.
+pub fn age(now_ms: i64, then_ms: Option<i64>) -> String {
+    const UNITS: [(i64, char); 6] =
+        [(31_557_600, 'y'), (604_800, 'w'), (86_400, 'd'), (3_600, 'h'), (60, 'm'), (1, 's')];
+    let Some(then_ms) = then_ms else { return "-".to_owned() };
+    let seconds = now_ms.saturating_sub(then_ms).max(0) / 1_000;
+    match UNITS.into_iter().find(|(unit, _)| seconds >= *unit) {
+        Some((unit, letter)) => format!("{}{letter}", seconds / unit),
+        None => "0s".to_owned(),
+    }
+}
+
+/// The user's home directory, by which paths are shortened.
+pub fn home() -> Option<String> {
+    let variable = |name: &str| std::env::var(name).ok().filter(|home| Path::new(home).is_absolute());
+    variable("HOME").or_else(|| variable("USERPROFILE"))
+}
+
+/// A path with the home directory as `~`.
+pub fn path(path: &str, home: Option<&str>) -> String {
+    let below = home.map(|home| home.trim_end_matches('/')).filter(|home| !home.is_empty());
+    match below.and_then(|home| path.strip_prefix(home)) {
+        Some("") => "~".to_owned(),
+        Some(rest) if rest.starts_with(std::path::is_separator) => format!("~{rest}"),
+        _ => path.to_owned(),
+    }
+}
+
+/// A number of things: `1 file`, `2 files`.
+pub fn count(number: usize, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {thing}{plural}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_are_told_in_their_largest_unit_and_the_future_is_now() {
+        let ages = [-5, 0, 59, 60, 3_599, 3_600, 86_399, 86_400, 604_799, 604_800, 31_557_599, 63_115_200];
+        let told = ages.map(|seconds| age(1_000_000, Some(1_000_000 - seconds * 1_000)));
+        assert_eq!(told, ["0s", "0s", "59s", "1m", "59m", "1h", "23h", "1d", "6d", "1w", "52w", "2y"]);
+        assert_eq!(age(0, None), "-");
+        assert_eq!(age(i64::MAX, Some(i64::MIN)), "292271023y");
+    }
+
+    #[test]
+    fn only_what_is_below_home_is_shortened() {
+        let short = |text| path(text, Some("/home/dev"));
+        assert_eq!(short("/home/dev"), "~");
+        assert_eq!(short("/home/dev/x"), "~/x");
+        assert_eq!(short("/home/developer"), "/home/developer");
+        assert_eq!(path("/x", Some("/")), "/x");
+        assert_eq!(path("/x", None), "/x");
+    }
+}

@@ -1,0 +1,182 @@
+//! A record of a chat: its header, a change of it, or a message. All of their members in one, as a log mixes them.
+
+use super::replay;
+use crate::harness::text::{self, member};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+/// How the context begins that the program puts before a conversation.
+const CONTEXT: &str = "<session_context>";
+
+/// A record, as far as it matters here. Every member may be of any kind.
+#[derive(Deserialize)]
+pub struct Record<'a> {
+    #[serde(borrow, rename = "sessionId")]
+    pub session_id: Option<&'a RawValue>,
+    #[serde(borrow, rename = "projectHash")]
+    pub project_hash: Option<&'a RawValue>,
+    #[serde(borrow, rename = "startTime")]
+    pub start_time: Option<&'a RawValue>,
+    #[serde(borrow, rename = "lastUpdated")]
+    pub last_updated: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub summary: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub messages: Option<&'a RawValue>,
+    #[serde(borrow, rename = "$set")]
+    pub set: Option<&'a RawValue>,
+    #[serde(borrow, rename = "$rewindTo")]
+    pub rewind_to: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub id: Option<&'a RawValue>,
+    #[serde(borrow, rename = "type")]
+    kind: Option<&'a RawValue>,
+    #[serde(borrow)]
+    timestamp: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub content: Option<&'a RawValue>,
+    #[serde(borrow, rename = "displayContent")]
+    display: Option<&'a RawValue>,
+    #[serde(borrow)]
+    model: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub thoughts: Option<&'a RawValue>,
+    #[serde(borrow, rename = "toolCalls")]
+    pub tool_calls: Option<&'a RawValue>,
+}
+
+/// What a record does to a chat.
+pub enum Change<'a> {
+    /// Drops a message and all after it.
+    Rewind(u64),
+    /// Changes members of the header, and perhaps all messages.
+    Set(Box<Record<'a>>),
+    /// Adds a message, or puts it in the place of the one that has its id.
+    Put(u64, Kind),
+    /// Begins a chat, or goes on with it.
+    Header,
+}
+
+/// What a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// What a person wrote.
+    Prompt,
+    /// What the model answered.
+    Answer,
+    /// Tools' results, sent to the model in the user's place.
+    Results,
+    /// Context, notices and errors of the program.
+    Notice,
+}
+
+impl<'a> Record<'a> {
+    pub fn parse(json: &'a [u8]) -> Option<Self> {
+        serde_json::from_str(std::str::from_utf8(json).ok()?).ok()
+    }
+
+    pub fn of(raw: &'a RawValue) -> Option<Self> {
+        serde_json::from_str(raw.get()).ok()
+    }
+
+    /// What it does to the chat.
+    pub fn change(&self) -> Change<'a> {
+        if let Some(id) = member(self.rewind_to) {
+            return Change::Rewind(replay::key(&id));
+        }
+        if let Some(set) = self.set.and_then(Self::of) {
+            return Change::Set(Box::new(set));
+        }
+        match (self.key(), self.kind()) {
+            (Some(key), Some(kind)) => Change::Put(key, kind),
+            _ => Change::Header,
+        }
+    }
+
+    /// What stands for its id where messages are replayed.
+    pub fn key(&self) -> Option<u64> {
+        member(self.id).map(|id| replay::key(&id))
+    }
+
+    /// What kind of message it is; `None` where it is none.
+    pub fn kind(&self) -> Option<Kind> {
+        Some(match member(self.kind)?.as_ref() {
+            "gemini" => Kind::Answer,
+            "user" => self.user_kind(),
+            _ => Kind::Notice,
+        })
+    }
+
+    fn user_kind(&self) -> Kind {
+        let parts = self.content.map(parts).unwrap_or_default();
+        let result = |part: &Part<'_>| part.result.is_some();
+        if parts.iter().find_map(|part| member(part.text)).is_some_and(|text| text.trim_start().starts_with(CONTEXT)) {
+            Kind::Notice
+        } else if !parts.is_empty() && parts.iter().all(result) {
+            Kind::Results
+        } else {
+            Kind::Prompt
+        }
+    }
+
+    /// The text that a person wrote: as it was typed, where the program kept that too.
+    pub fn prompt(&self) -> Option<String> {
+        let text = || self.display.and_then(content_text).or_else(|| content_text(self.content?));
+        (self.kind() == Some(Kind::Prompt)).then(text).flatten()
+    }
+
+    /// The text of a prompt or an answer.
+    pub fn spoken(&self) -> Option<String> {
+        match self.kind()? {
+            Kind::Prompt => self.prompt(),
+            Kind::Answer => content_text(self.content?),
+            Kind::Results | Kind::Notice => None,
+        }
+    }
+
+    pub fn time(&self) -> Option<i64> {
+        time(self.timestamp)
+    }
+
+    /// The model that answered.
+    pub fn model(&self) -> Option<Cow<'a, str>> {
+        member(self.model).filter(|model| !model.is_empty())
+    }
+}
+
+pub fn time(raw: Option<&RawValue>) -> Option<i64> {
+    member(raw).and_then(|time| text::time(&time))
+}
+
+#[derive(Deserialize)]
+struct Part<'a> {
+    #[serde(borrow)]
+    text: Option<&'a RawValue>,
+    #[serde(borrow)]
+    thought: Option<&'a RawValue>,
+    #[serde(borrow, rename = "functionResponse")]
+    result: Option<&'a RawValue>,
+}
+
+/// The parts of a content: a text, a part, or a list of either.
+fn parts(content: &RawValue) -> Vec<Part<'_>> {
+    fn part(raw: &RawValue) -> Option<Part<'_>> {
+        if raw.get().starts_with('"') {
+            return Some(Part { text: Some(raw), thought: None, result: None });
+        }
+        serde_json::from_str(raw.get()).ok()
+    }
+    match serde_json::from_str::<Vec<&RawValue>>(content.get()) {
+        Ok(parts) => parts.into_iter().filter_map(part).collect(),
+        Err(_) => part(content).into_iter().collect(),
+    }
+}
+
+/// The text of a content, without what the model only thought.
+fn content_text(content: &RawValue) -> Option<String> {
+    let parts = parts(content);
+    let said = parts.iter().filter(|part| !text::is_true(part.thought));
+    let texts: Vec<_> = said.filter_map(|part| member(part.text)).filter(|text| !text.trim().is_empty()).collect();
+    (!texts.is_empty()).then(|| texts.join("\n"))
+}

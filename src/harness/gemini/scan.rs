@@ -1,0 +1,199 @@
+//! Records cut out of a stream, and out of each the messages that it lists: a record may be as long as its chat, so it
+//! is never held whole.
+
+use crate::harness::{Attendant, Skip};
+use crate::limits;
+use crate::platform::files::read_at;
+use std::fs::File;
+
+/// How a chat is written down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// One record, written anew with each change.
+    Whole,
+    /// A record a line, appended with each change.
+    Log,
+}
+
+/// Something that was cut out.
+pub struct Piece<'a> {
+    /// Whether it is a message out of a record's list. A record comes after the messages that it lists; in their places
+    /// it has numbers.
+    pub listed: bool,
+    /// Where it begins.
+    pub at: u64,
+    /// How long it is.
+    pub length: u64,
+    /// Its text; cut at [`limits::LINE_MAX`].
+    pub json: &'a [u8],
+}
+
+/// Cuts a stream of bytes.
+pub struct Scanner {
+    form: Form,
+    at: u64,
+    depth: usize,
+    in_string: bool,
+    escaped: bool,
+    /// The depth of the record's list of messages, while it is open.
+    list: Option<usize>,
+    record: Text,
+    message: Text,
+}
+
+#[derive(Default)]
+struct Text {
+    at: u64,
+    json: Vec<u8>,
+}
+
+impl Scanner {
+    pub fn new(form: Form) -> Self {
+        Self {
+            form,
+            at: 0,
+            depth: 0,
+            in_string: false,
+            escaped: false,
+            list: None,
+            record: Text::default(),
+            message: Text::default(),
+        }
+    }
+
+    /// Goes on with the next bytes of the stream.
+    pub fn feed(&mut self, mut bytes: &[u8], each: &mut impl FnMut(Piece<'_>)) {
+        while let Some(&byte) = bytes.first() {
+            let mut count = 1;
+            if byte == b'\n' && self.form == Form::Log {
+                // Whatever is still open was never finished.
+                (self.depth, self.in_string, self.escaped, self.list) = (0, false, false, None);
+            } else if self.in_string {
+                count = self.string(bytes);
+                self.keep(&bytes[..count]);
+            } else {
+                self.structure(byte, each);
+            }
+            self.at += count as u64;
+            bytes = &bytes[count..];
+        }
+    }
+
+    /// What there is of a record that the stream's end cut within its list.
+    pub fn unfinished(&self) -> Option<Vec<u8>> {
+        let closing = match self.list? {
+            2 => "]}",
+            _ => "]}}",
+        };
+        Some([&self.record.json, closing.as_bytes()].concat())
+    }
+
+    /// How much of a string comes next in one go.
+    fn string(&mut self, bytes: &[u8]) -> usize {
+        if std::mem::take(&mut self.escaped) {
+            return 1;
+        }
+        match memchr::memchr3(b'"', b'\\', b'\n', bytes) {
+            Some(0) => {
+                self.in_string = bytes[0] != b'"';
+                self.escaped = bytes[0] == b'\\';
+                1
+            }
+            Some(count) => count,
+            None => bytes.len(),
+        }
+    }
+
+    fn structure(&mut self, byte: u8, each: &mut impl FnMut(Piece<'_>)) {
+        match byte {
+            b'{' | b'[' => self.open(byte),
+            b'}' | b']' if self.depth > 0 => self.close(byte, each),
+            _ if self.depth > 0 => {
+                self.in_string = byte == b'"';
+                self.keep(&[byte]);
+            }
+            _ => {}
+        }
+    }
+
+    fn open(&mut self, byte: u8) {
+        if self.depth == 0 {
+            if byte == b'[' {
+                return;
+            }
+            self.record.begin(self.at);
+        } else if byte == b'{' && self.list == Some(self.depth) {
+            self.keep(b"0");
+            self.message.begin(self.at);
+        } else if byte == b'[' && self.depth <= 2 && self.list.is_none() && self.record.names_messages() {
+            self.list = Some(self.depth + 1);
+        }
+        self.depth += 1;
+        if self.list == Some(self.depth) { self.record.json.push(byte) } else { self.keep(&[byte]) }
+    }
+
+    fn close(&mut self, byte: u8, each: &mut impl FnMut(Piece<'_>)) {
+        self.keep(&[byte]);
+        self.depth -= 1;
+        let end = self.at + 1;
+        if self.depth == 0 {
+            self.list = None;
+            each(self.record.piece(false, end));
+        } else if self.list == Some(self.depth) && byte == b'}' {
+            each(self.message.piece(true, end));
+        } else if self.list == Some(self.depth + 1) {
+            self.list = None;
+        }
+    }
+
+    fn keep(&mut self, bytes: &[u8]) {
+        let in_message = self.list.is_some_and(|list| self.depth > list);
+        let json = if in_message { &mut self.message.json } else { &mut self.record.json };
+        let room = limits::LINE_MAX.saturating_sub(json.len());
+        json.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+}
+
+impl Text {
+    fn begin(&mut self, at: u64) {
+        self.at = at;
+        self.json.clear();
+    }
+
+    fn piece(&self, listed: bool, end: u64) -> Piece<'_> {
+        Piece { listed, at: self.at, length: end - self.at, json: &self.json }
+    }
+
+    /// Whether what comes next is the value of a member `messages`.
+    fn names_messages(&self) -> bool {
+        let name = self.json.trim_ascii_end().strip_suffix(b":").map(<[u8]>::trim_ascii_end);
+        name.is_some_and(|name| name.ends_with(b"\"messages\""))
+    }
+}
+
+/// Scans a file.
+pub fn file(
+    file: &File,
+    form: Form,
+    attendant: Option<&dyn Attendant>,
+    mut each: impl FnMut(Piece<'_>),
+) -> Result<(), Skip> {
+    let size = file.metadata()?.len();
+    let mut scanner = Scanner::new(form);
+    let mut buffer = vec![0; limits::SCAN_BYTES];
+    let mut at = 0;
+    loop {
+        if let Some(attendant) = attendant {
+            if attendant.cancelled() {
+                return Err(Skip::Cancelled);
+            }
+            attendant.progress("reading the session", at, Some(size));
+        }
+        let count = read_at(file, &mut buffer, at)?;
+        scanner.feed(&buffer[..count], &mut each);
+        at += count as u64;
+        if count < buffer.len() {
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The files of before: a line about the session, then a line a message.
+
+use super::record::Stored;
+use crate::harness::jsonl::{self, Ends};
+use crate::harness::walk::stem;
+use crate::harness::{Attendant, Details, Page, PageRequest, Session, Skip, Source, Wanted, messages, text};
+use crate::limits;
+use crate::platform::files::open_regular;
+use crate::protocol::Message;
+use serde_json::Value;
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::BufReader;
+use std::ops::ControlFlow;
+
+/// One session. What the database took over from such a file stands there too.
+pub fn read(source: &Source, ends: &mut Ends) -> Result<Session, Skip> {
+    let file = open_regular(&source.path)?;
+    ends.load(&file)?;
+    let about = ends.head().next().and_then(value);
+    let first = first(&file, ends)?;
+    let last = last(&file, ends)?;
+    let (Some(newest), Some(oldest)) = (&last, first.first().or(last.as_ref())) else {
+        let any = ends.head().chain(ends.tail_reversed()).any(|line| value(line).is_some());
+        return Err(if any { Skip::NoMessages } else { Skip::NoRecords });
+    };
+    let mut session = Session::new(stem(&source.path), source);
+    let about = about.unwrap_or_default();
+    let prompt = || first.iter().find_map(Stored::prompt).and_then(|prompt| text::title(&prompt));
+    session.title = about["description"].as_str().and_then(text::title).or_else(prompt);
+    session.workspace = about["working_dir"].as_str().and_then(text::workspace);
+    session.created_at_ms = Some(oldest.time());
+    session.updated_at_ms = Some(newest.time());
+    session.old_form = true;
+    Ok(session)
+}
+
+/// The messages of the head, up to the first prompt at least.
+fn first(file: &File, ends: &mut Ends) -> Result<Vec<Stored>, Skip> {
+    loop {
+        let first: Vec<Stored> = ends.head().filter_map(message).collect();
+        if first.iter().any(|stored| stored.prompt().is_some()) || !ends.grow_head(file)? {
+            return Ok(first);
+        }
+    }
+}
+
+/// The newest message of a person or a model.
+fn last(file: &File, ends: &mut Ends) -> Result<Option<Stored>, Skip> {
+    loop {
+        let last = ends.tail_reversed().filter_map(message).find(Stored::is_genuine);
+        if last.is_some() || !ends.grow_tail(file)? {
+            return Ok(last);
+        }
+    }
+}
+
+/// What costs more to know.
+pub fn details(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
+    let file = open_regular(&session.location)?;
+    let mut details = Details::default();
+    let mut looked = 0;
+    jsonl::stream(BufReader::new(wanted.attended(file)), |line| {
+        let Some(stored) = message(line) else { return ControlFlow::Continue(()) };
+        looked += 1;
+        if wanted.topics && looked <= limits::ROWS_LOOKED_AT && details.topics.len() < limits::TOPICS {
+            details.topics.extend(stored.prompt().and_then(|prompt| text::excerpt(&prompt)));
+        }
+        if wanted.last_message {
+            details.last_message = stored.last_message().or(details.last_message.take());
+        }
+        details.message_count += u64::from(stored.is_genuine());
+        ControlFlow::Continue(())
+    })?;
+    Ok(details)
+}
+
+/// One page of messages. The cursor is the number of the oldest message that is in it.
+pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
+    let before = request.cursor.map(|cursor| cursor.parse().map_err(|_| Skip::Cursor)).transpose()?;
+    let file = open_regular(&session.location)?;
+    let room = request.limit.saturating_add(1 + limits::CALLS_LOOKED_FOR);
+    let newest = newest(file, before.unwrap_or(i64::MAX), room, request.attendant)?;
+    let (numbers, mut messages): (Vec<i64>, Vec<Message>) =
+        newest.into_iter().map(|stored| (stored.place.1, stored.into_message())).unzip();
+    messages::name_results(&mut messages, &[]);
+    let newest_first = numbers.into_iter().zip(messages).rev().take(request.limit.saturating_add(1)).collect();
+    Ok(messages::page(newest_first, request.limit, |(number, _)| number.to_string(), |(_, message)| message))
+}
+
+/// The newest messages before a number, the oldest of them first. The file is read up to there, and no more of it kept.
+fn newest(file: File, before: i64, room: usize, attendant: &dyn Attendant) -> Result<VecDeque<Stored>, Skip> {
+    let size = file.metadata()?.len();
+    let (mut newest, mut number, mut done, mut told) = (VecDeque::new(), 0, 0, 0);
+    jsonl::stream(BufReader::new(file), |line| {
+        done += line.len() as u64 + 1;
+        if done - told >= limits::PROGRESS_BYTES {
+            told = done;
+            attendant.progress("reading messages", done, Some(size));
+        }
+        number += 1;
+        if number >= before || attendant.cancelled() {
+            return ControlFlow::Break(());
+        }
+        if let Some(stored) = message(line) {
+            newest.push_back(Stored { place: (stored.place.0, number), ..stored });
+            if newest.len() > room {
+                newest.pop_front();
+            }
+        }
+        ControlFlow::Continue(())
+    })?;
+    if attendant.cancelled() { Err(Skip::Cancelled) } else { Ok(newest) }
+}
+
+fn value(line: &[u8]) -> Option<Value> {
+    text::value(&String::from_utf8_lossy(line))
+}
+
+/// A message that a person sees; `None` for the line about the session, and for what is torn.
+fn message(line: &[u8]) -> Option<Stored> {
+    let mut record = value(line)?;
+    if record["metadata"]["userVisible"] == false {
+        return None;
+    }
+    let time = record["created"].as_i64()?;
+    let member = |name: &str| record[name].as_str().map(str::to_owned);
+    let (id, role) = (member("id"), member("role")?);
+    Some(Stored { place: (time, 0), id, role, content: record["content"].take() })
+}

@@ -1,0 +1,147 @@
+//! The messages of a session, and of those that it goes on from: a long conversation is cut into several.
+
+use super::database::{Origin, active};
+use super::record::{SUMMARIES, Stored};
+use crate::harness::database::Columns;
+use crate::harness::{Details, Page, PageRequest, Session, Skip, Wanted, messages, text};
+use crate::limits;
+use crate::platform::sqlite;
+use crate::protocol::{Message, Relation};
+use rusqlite::{Connection, params_from_iter};
+use std::ops::ControlFlow;
+
+/// What costs more to know.
+pub fn details(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
+    Ok(sqlite::read(&session.location, |connection| {
+        let conversation = Conversation::whole(connection, &session.id)?;
+        let mut details = Details::default();
+        if wanted.topics {
+            let topics = conversation.topics(limits::TOPICS)?;
+            details.topics = topics.iter().filter_map(|topic| text::excerpt(topic)).collect();
+        }
+        if wanted.last_message {
+            conversation.each("desc", i64::MAX, limits::ROWS_LOOKED_AT, |stored| {
+                details.last_message = stored.last_message();
+                if details.last_message.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            })?;
+        }
+        if wanted.message_count {
+            details.message_count = conversation.count()?;
+        }
+        Ok(details)
+    })?)
+}
+
+/// One page of messages. Their numbers grow in the order in which they were written; the oldest one's is the cursor.
+pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
+    let before = request.cursor.map_or(Ok(i64::MAX), str::parse).map_err(|_| Skip::Cursor)?;
+    if request.attendant.cancelled() {
+        return Err(Skip::Cancelled);
+    }
+    Ok(sqlite::read(&session.location, |connection| {
+        let conversation = Conversation::whole(connection, &session.id)?;
+        let stored = conversation.newest(before, request.limit.saturating_add(1))?;
+        let oldest = stored[..stored.len().min(request.limit)].last().map_or(before, |stored| stored.number);
+        let place = |stored: &Stored| stored.number.to_string();
+        let mut page = messages::page(stored, request.limit, place, Stored::into_message);
+        messages::name_from_earlier(&mut page, || {
+            let earlier = conversation.newest(oldest, limits::CALLS_LOOKED_FOR)?;
+            Ok::<Vec<Message>, rusqlite::Error>(earlier.into_iter().map(Stored::into_message).collect())
+        })?;
+        Ok(page)
+    })?)
+}
+
+/// The messages of sessions that are still part of the conversation.
+pub struct Conversation<'c> {
+    connection: &'c Connection,
+    sessions: Vec<String>,
+    columns: Columns,
+}
+
+impl<'c> Conversation<'c> {
+    /// Those of one session alone.
+    pub fn alone(connection: &'c Connection, session: &str) -> rusqlite::Result<Self> {
+        Ok(Self { connection, sessions: vec![session.to_owned()], columns: Columns::of(connection, "messages")? })
+    }
+
+    /// Those of a session and of all that it goes on from.
+    fn whole(connection: &'c Connection, session: &str) -> rusqlite::Result<Self> {
+        let mut whole = Self::alone(connection, session)?;
+        let mut origin = Origin::find(connection, session)?;
+        while let Some(id) = origin.as_ref().and_then(Origin::session) {
+            let before = Origin::find(connection, &id)?;
+            let parent = origin.and_then(|origin| origin.parent(|_| before.as_ref()));
+            let goes_on = parent.is_some_and(|parent| parent.relation == Relation::Continuation);
+            if !goes_on || whole.sessions.len() == limits::ANCESTRY {
+                break;
+            }
+            whole.sessions.push(id);
+            origin = before;
+        }
+        Ok(whole)
+    }
+
+    /// The condition that a message belongs here.
+    fn condition(&self) -> String {
+        let marks = vec!["?"; self.sessions.len()].join(", ");
+        format!("session_id in ({marks}) {}", active(&self.columns))
+    }
+
+    /// Visits messages in the order of their numbers. Which they are is found out first, in an index alone: the plus
+    /// keeps SQLite from going through the messages of all sessions in this order.
+    fn each(
+        &self,
+        direction: &str,
+        before: i64,
+        limit: usize,
+        mut visit: impl FnMut(Stored) -> ControlFlow<()>,
+    ) -> rusqlite::Result<()> {
+        let wanted = Stored::COLUMNS.map(|name| self.columns.or_null(name)).join(", ");
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let query = format!(
+            "select {wanted} from messages where id in
+               (select id from messages where {} and +id < {before} order by +id {direction} limit {limit})
+             order by id {direction}",
+            self.condition()
+        );
+        let mut statement = self.connection.prepare(&query)?;
+        let mut rows = statement.query(params_from_iter(&self.sessions))?;
+        while let Some(row) = rows.next()? {
+            if visit(Stored::of(row)).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn newest(&self, before: i64, limit: usize) -> rusqlite::Result<Vec<Stored>> {
+        let mut newest = Vec::new();
+        self.each("desc", before, limit, |stored| {
+            newest.push(stored);
+            ControlFlow::Continue(())
+        })?;
+        Ok(newest)
+    }
+
+    /// The opening prompts.
+    pub fn topics(&self, max: usize) -> rusqlite::Result<Vec<String>> {
+        let mut topics = Vec::new();
+        self.each("asc", i64::MAX, limits::ROWS_LOOKED_AT, |stored| {
+            topics.extend(stored.prompt());
+            if topics.len() == max { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        Ok(topics)
+    }
+
+    /// How many messages people and models wrote.
+    fn count(&self) -> rusqlite::Result<u64> {
+        let genuine = SUMMARIES.map(|opening| format!("and coalesce(content, '') not like '{opening}%'")).join(" ");
+        let query = format!(
+            "select count(*) from messages where {} and role in ('user', 'assistant') {genuine}",
+            self.condition()
+        );
+        let count: i64 = self.connection.query_row(&query, params_from_iter(&self.sessions), |row| row.get(0))?;
+        Ok(count.unsigned_abs())
+    }
+}

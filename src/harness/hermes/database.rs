@@ -1,0 +1,181 @@
+//! What a list needs of the database. Its columns grew from version to version, so each is asked for only where it is.
+
+use super::conversation::Conversation;
+use super::record::Content;
+use crate::harness::database::{Columns, integer, real, text as column};
+use crate::harness::{Reading, Session, Skip, Source, text};
+use crate::limits;
+use crate::platform::sqlite;
+use crate::protocol::{Parent, Relation};
+use rusqlite::{Connection, OptionalExtension, Row};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// A parent that was deleted.
+const ORPHANED: &str = "__orphaned__";
+
+/// Every session that has a message, but those that only mirror another program's.
+pub fn read(source: &Source, profile: Option<&str>) -> Result<Reading, Skip> {
+    let sessions = sqlite::read(&source.path, |connection| {
+        let Some(query) = listing(connection)? else { return Ok(None) };
+        let mut known = HashMap::new();
+        let mut sessions = Vec::new();
+        let mut statement = connection.prepare(&query)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let Some((id, origin)) = column(row, 0).map(|id| (id.into_owned(), Origin::of(row))) else { continue };
+            if let Some(mut session) = session(row, source).filter(|_| !origin.is_mirror()) {
+                session.profile = session.profile.or_else(|| profile.map(Box::from));
+                if session.title.is_none() {
+                    let mut prompt = column(row, 14).and_then(|first| Content::of(first.into_owned()).spoken());
+                    if prompt.is_none() {
+                        prompt = Conversation::alone(connection, &id)?.topics(1)?.pop();
+                    }
+                    session.title = prompt.and_then(|prompt| text::title(&prompt));
+                }
+                session.title = session.title.or_else(|| column(row, 12).and_then(|name| text::title(&name)));
+                sessions.push(session);
+            }
+            known.insert(id, origin);
+        }
+        for session in &mut sessions {
+            session.parent = known.get(&*session.id).and_then(|origin| origin.parent(|id| known.get(id)));
+            session.workspace = workspace(&known, &session.id);
+        }
+        Ok(Some(sessions))
+    })?;
+    let sessions = sessions.ok_or_else(|| Skip::Malformed("no tables of sessions and messages in it".to_owned()))?;
+    Ok(Reading { sessions, ..Reading::default() })
+}
+
+/// `None` where the tables are unknown ones.
+fn listing(connection: &Connection) -> rusqlite::Result<Option<String>> {
+    let columns = Columns::of(connection, "sessions")?;
+    let messages = Columns::of(connection, "messages")?;
+    let needed = ["id", "session_id", "role", "content", "timestamp"];
+    if !columns.has("id") || !needed.into_iter().all(|name| messages.has(name)) {
+        return Ok(None);
+    }
+    let origin = origin(&columns);
+    let wanted = ["model", "title", "profile_name", "archived", "display_name"].map(|name| columns.or_null(name));
+    let (title, wanted, active) = (wanted[1], wanted.join(", "), active(&messages));
+    Ok(Some(format!(
+        "select id, {origin}, {wanted},
+           (select timestamp from messages
+            where session_id = sessions.id {active} and timestamp < 9e18 and role in ('user', 'assistant')
+            order by timestamp desc limit 1),
+           case when coalesce({title}, '') = '' then
+             (select content from messages where session_id = sessions.id {active} and role = 'user'
+              order by timestamp limit 1)
+           end
+         from sessions"
+    )))
+}
+
+/// Leaves out what was taken back or summed up.
+pub fn active(messages: &Columns) -> &'static str {
+    if messages.has("active") { "and active = 1" } else { "" }
+}
+
+/// The columns of an [`Origin`].
+fn origin(columns: &Columns) -> String {
+    let names = ["parent_session_id", "source", "model_config", "started_at", "ended_at", "end_reason", "cwd"];
+    names.map(|name| columns.or_null(name)).join(", ")
+}
+
+fn session(row: &Row<'_>, source: &Source) -> Option<Session> {
+    let mut session = Session::new(&column(row, 0)?, source);
+    session.updated_at_ms = Some(milliseconds(real(row, 13)?));
+    session.created_at_ms = real(row, 4).map(milliseconds);
+    session.model = column(row, 8).map(Box::from);
+    session.title = column(row, 9).and_then(|title| text::title(&title));
+    session.profile = column(row, 10).map(Box::from);
+    session.archived = integer(row, 11).is_some_and(|archived| archived != 0);
+    Some(session)
+}
+
+/// A time in seconds, in milliseconds. A float holds microseconds exactly enough, milliseconds alone it may miss.
+pub fn milliseconds(seconds: f64) -> i64 {
+    ((seconds * 1e6).round() as i64).div_euclid(1_000)
+}
+
+/// The directory of a session, or of the nearest one that it came from: branches and subagents name none.
+fn workspace(known: &HashMap<String, Origin>, id: &str) -> Option<Box<str>> {
+    let mut next = Some(id);
+    for _ in 0..limits::ANCESTRY {
+        let origin = known.get(next?)?;
+        if let Some(own) = origin.cwd.as_deref().and_then(text::workspace) {
+            return Some(own);
+        }
+        next = origin.session.as_deref();
+    }
+    None
+}
+
+/// What tells where a session came from.
+pub struct Origin {
+    session: Option<String>,
+    source: Option<String>,
+    config: Value,
+    started: f64,
+    ended: f64,
+    end_reason: Option<String>,
+    cwd: Option<String>,
+}
+
+impl Origin {
+    fn of(row: &Row<'_>) -> Self {
+        let member = |at| column(row, at).map(Cow::into_owned);
+        Self {
+            session: member(1),
+            source: member(2),
+            config: member(3).and_then(|config| text::value(&config)).unwrap_or_default(),
+            started: real(row, 4).unwrap_or_default(),
+            ended: real(row, 5).unwrap_or(f64::INFINITY),
+            end_reason: member(6),
+            cwd: member(7),
+        }
+    }
+
+    /// Looks one session up.
+    pub fn find(connection: &Connection, id: &str) -> rusqlite::Result<Option<Self>> {
+        let columns = origin(&Columns::of(connection, "sessions")?);
+        let query = format!("select id, {columns} from sessions where id = ?");
+        connection.query_row(&query, [id], |row| Ok(Self::of(row))).optional()
+    }
+
+    /// The session that it names as its parent, however it came from it.
+    pub fn session(&self) -> Option<String> {
+        self.session.clone()
+    }
+
+    fn is_mirror(&self) -> bool {
+        self.config.get("_supercode_mirror").is_some()
+    }
+
+    /// The session that it came from, and how. The program marks branches and subagents; old ones it knows by how
+    /// their parent ended, and takes what is left for subagents.
+    pub fn parent<'o>(&self, find: impl Fn(&str) -> Option<&'o Self>) -> Option<Parent> {
+        let mark = |name: &str| self.config[name].as_str();
+        let own = self.session.as_deref();
+        let (id, relation) = if let Some(delegated) = mark("_delegate_from") {
+            (own.or(Some(delegated)), Relation::Subagent)
+        } else if self.source.as_deref() == Some("subagent") {
+            (own, Relation::Subagent)
+        } else if let Some(branched) = mark("_branched_from") {
+            (own.or(Some(branched)), Relation::Branch)
+        } else {
+            (own, self.relation(find(own?)?))
+        };
+        Some(Parent { session_id: id.filter(|id| *id != ORPHANED).map(str::to_owned), relation })
+    }
+
+    fn relation(&self, parent: &Self) -> Relation {
+        match parent.end_reason.as_deref() {
+            Some("branched") if self.started >= parent.ended => Relation::Branch,
+            Some("compression") if self.source.as_deref() != Some("tool") => Relation::Continuation,
+            _ => Relation::Subagent,
+        }
+    }
+}

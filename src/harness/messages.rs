@@ -1,0 +1,146 @@
+//! What stores share in making messages: pages, images, and the names of what tools answered.
+
+use super::Page;
+use crate::protocol::{Block, Message};
+use serde_json::Value;
+use std::collections::HashMap;
+
+/// Makes a page of what was read newest first. More than `limit` means that there are older ones; `place` names the
+/// place of the oldest that is in the page.
+pub fn page<T>(
+    mut newest_first: Vec<T>,
+    limit: usize,
+    place: impl Fn(&T) -> String,
+    message: impl Fn(T) -> Message,
+) -> Page {
+    let more = newest_first.len() > limit;
+    newest_first.truncate(limit);
+    let next = newest_first.last().filter(|_| more).map(place);
+    let mut messages: Vec<Message> = newest_first.into_iter().rev().map(message).collect();
+    name_results(&mut messages, &[]);
+    Page { messages, next }
+}
+
+/// Gives each tool's answer the name that stands in its call, here or in earlier messages. Whether all have one.
+pub fn name_results(messages: &mut [Message], earlier: &[Message]) -> bool {
+    let mut names: HashMap<String, String> = HashMap::new();
+    for block in earlier.iter().chain(&*messages).flat_map(|message| &message.content) {
+        if let Block::ToolCall { id, name, .. } = block {
+            names.insert(id.clone(), name.clone());
+        }
+    }
+    let mut all = true;
+    for block in messages.iter_mut().flat_map(|message| &mut message.content) {
+        if let Block::ToolResult { id, name: name @ None, .. } = block {
+            *name = names.get(id).cloned();
+            all &= name.is_some();
+        }
+    }
+    all
+}
+
+/// Names the results of a page whose calls stand before it.
+pub fn name_from_earlier<E>(page: &mut Page, earlier: impl FnOnce() -> Result<Vec<Message>, E>) -> Result<(), E> {
+    if page.next.is_some() && !name_results(&mut page.messages, &[]) {
+        name_results(&mut page.messages, &earlier()?);
+    }
+    Ok(())
+}
+
+/// What is not understood, kept.
+pub fn other(kind: &str, raw: Value) -> Block {
+    Block::Other { kind: kind.to_owned(), raw }
+}
+
+/// The same, under its own word for what it is.
+pub fn unknown(raw: Value) -> Block {
+    Block::Other { kind: kind(&raw).to_owned(), raw }
+}
+
+/// A record's own word for what it is.
+pub fn kind(record: &Value) -> &str {
+    record["type"].as_str().unwrap_or("unknown")
+}
+
+/// The arguments of a call: many stores keep their JSON as a string.
+pub fn arguments(stored: &Value) -> Value {
+    let parsed = stored.as_str().and_then(super::text::value);
+    parsed.unwrap_or_else(|| stored.clone())
+}
+
+/// The image that a URL names or holds.
+pub fn image(url: &str, media_type: Option<&str>) -> Block {
+    let Some((head, data)) = url.strip_prefix("data:").and_then(|rest| rest.split_once(',')) else {
+        return Block::Image { media_type: media_type.map(str::to_owned), bytes: None, uri: Some(url.to_owned()) };
+    };
+    let own = head.split(';').next().filter(|own| !own.is_empty());
+    let bytes = if head.ends_with(";base64") { base64_bytes(data) } else { data.len() as u64 };
+    Block::Image { media_type: media_type.or(own).map(str::to_owned), bytes: Some(bytes), uri: None }
+}
+
+/// How many bytes a text in base 64 stands for.
+pub fn base64_bytes(data: &str) -> u64 {
+    let digits = data.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=').count();
+    digits as u64 * 3 / 4
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::Role;
+    use serde_json::json;
+
+    fn message(content: Vec<Block>) -> Message {
+        Message { id: None, role: Role::User, timestamp_ms: None, model: None, parent_id: None, content, raw: None }
+    }
+
+    fn call(id: &str) -> Block {
+        Block::ToolCall { id: id.to_owned(), name: format!("tool of {id}"), arguments: Value::Null }
+    }
+
+    fn result(id: &str) -> Block {
+        Block::ToolResult { id: id.to_owned(), name: None, is_error: None, content: Vec::new() }
+    }
+
+    #[test]
+    fn a_page_is_in_time_order_and_leads_on_only_where_there_is_more() {
+        let made = |rows: &[u32]| page(rows.to_vec(), 2, u32::to_string, |row| message(vec![call(&row.to_string())]));
+        let ids = |page: &Page| page.messages.iter().map(|m| m.content.clone()).collect::<Vec<_>>();
+        assert_eq!(
+            (ids(&made(&[9, 8, 7])), made(&[9, 8, 7]).next),
+            (vec![vec![call("8")], vec![call("9")]], Some("8".to_owned()))
+        );
+        assert_eq!(made(&[9, 8]).next, None);
+        assert_eq!(made(&[]), Page::default());
+    }
+
+    #[test]
+    fn a_result_has_the_name_of_its_call_wherever_that_is() {
+        let mut messages = [message(vec![call("b")]), message(vec![result("a"), result("b"), result("c")])];
+        assert!(!name_results(&mut messages, &[message(vec![call("a")])]));
+        let names = messages[1].content.iter().map(|block| match block {
+            Block::ToolResult { name, .. } => name.as_deref(),
+            _ => None,
+        });
+        assert_eq!(names.collect::<Vec<_>>(), [Some("tool of a"), Some("tool of b"), None]);
+        assert!(name_results(&mut messages, &[message(vec![call("c")])]));
+    }
+
+    #[test]
+    fn the_bytes_of_an_image_are_counted_and_left() {
+        let of = |url: &str| match image(url, None) {
+            Block::Image { media_type, bytes, uri } => (media_type, bytes, uri),
+            _ => unreachable!(),
+        };
+        assert_eq!(of("data:image/png;base64,iVBORw0K"), (Some("image/png".to_owned()), Some(6), None));
+        assert_eq!(of("data:image/png;base64,iVBORw=="), (Some("image/png".to_owned()), Some(4), None));
+        assert_eq!(of("file:///a.png"), (None, None, Some("file:///a.png".to_owned())));
+    }
+
+    #[test]
+    fn arguments_are_json_where_they_are() {
+        assert_eq!(arguments(&json!("{\"a\":1}")), json!({"a": 1}));
+        assert_eq!(arguments(&json!("{torn")), json!("{torn"));
+        assert_eq!(arguments(&json!({"a": 1})), json!({"a": 1}));
+    }
+}

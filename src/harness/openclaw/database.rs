@@ -1,0 +1,285 @@
+//! The database of an agent: conversations by their keys, sessions as windows of them, and the events of each session.
+
+use super::event::Event;
+use super::{agent_of, is_plain_id};
+use crate::harness::{Name, Reading, Session, Skip, Source, text};
+use crate::limits;
+use crate::platform::sqlite;
+use crate::protocol::{Parent, Relation};
+use rusqlite::{Connection, Row, Statement};
+use ruzstd::decoding::StreamingDecoder;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::io::Read;
+
+/// How many events from the start are looked at for a prompt, and from the end for a message.
+const EVENTS_LOOKED_AT: u32 = 256;
+/// A name that the program itself keeps with the conversation, above those of an index that a migration left.
+const KEPT: u8 = 2;
+
+/// Reads the sessions of a database. Its tables and columns grow, and are renamed, from version to version.
+pub fn read(source: &Source) -> Result<Reading, Skip> {
+    let read = sqlite::read(&source.path, |connection| {
+        if let Some(events) = Events::of(connection)? {
+            return reading(connection, &events, source).map(Ok);
+        }
+        // Before conversations moved into it, a database of the same name held other things of the agent.
+        let ours = !columns(connection, "schema_meta")?.is_empty();
+        Ok(Err(if ours { Skip::NoMessages } else { Skip::Malformed("no events of conversations in it".to_owned()) }))
+    });
+    read?
+}
+
+/// The columns of a table; none if there is no such table.
+pub fn columns(connection: &Connection, table: &str) -> rusqlite::Result<HashSet<String>> {
+    connection.prepare("select name from pragma_table_info(?1)")?.query_map([table], |row| row.get(0))?.collect()
+}
+
+/// How the events of a database are asked for.
+pub struct Events {
+    /// The two columns of which one holds the event.
+    pub columns: &'static str,
+}
+
+impl Events {
+    /// `None` where the database has none.
+    pub fn of(connection: &Connection) -> rusqlite::Result<Option<Self>> {
+        let has = columns(connection, "transcript_events")?;
+        let known = ["session_id", "seq", "event_json"].iter().all(|name| has.contains(*name));
+        let columns = if has.contains("event_zstd") { "event_json, event_zstd" } else { "event_json, null" };
+        Ok(known.then_some(Self { columns }))
+    }
+}
+
+/// The text of an event, which large ones keep compressed; `None` if it cannot be told.
+pub fn event_text<'a>(row: &'a Row<'_>) -> Option<Cow<'a, [u8]>> {
+    if let Ok(text) = row.get_ref(0).ok()?.as_bytes() {
+        return Some(Cow::Borrowed(text));
+    }
+    let mut text = Vec::new();
+    let decoder = StreamingDecoder::new(row.get_ref(1).ok()?.as_blob().ok()?).ok()?;
+    decoder.take(limits::LINE_MAX as u64).read_to_end(&mut text).ok()?;
+    Some(Cow::Owned(text))
+}
+
+/// Whether the program packed a session's events away, to where they are not read.
+pub fn is_packed_away(connection: &Connection, session: &str) -> rusqlite::Result<bool> {
+    const TABLE: &str = "session_transcript_cold_archives";
+    Ok(columns(connection, TABLE)?.contains("session_id")
+        && connection.prepare(&format!("select 1 from {TABLE} where session_id = ?1"))?.exists([session])?)
+}
+
+/// A session, and the conversation that it is a window of.
+struct Window {
+    id: String,
+    key: Option<String>,
+    previous: Option<String>,
+    reason: Option<String>,
+    created_at_ms: Option<i64>,
+    written_at_ms: Option<i64>,
+    model: Option<String>,
+    label: Option<String>,
+    current: Option<String>,
+    archived: bool,
+    spawned_by: Option<String>,
+    parent_key: Option<String>,
+    created_via: Option<String>,
+    fork_of: Option<String>,
+}
+
+fn reading(connection: &Connection, events: &Events, source: &Source) -> rusqlite::Result<Reading> {
+    let windows = windows(connection)?;
+    let current: HashMap<&str, &str> =
+        windows.iter().filter_map(|window| Some((window.key.as_deref()?, window.current.as_deref()?))).collect();
+    let mut ends = Ends::of(connection, events)?;
+    let mut reading = Reading::default();
+    for window in &windows {
+        let mut session = Session::new(&window.id, source);
+        session.updated_at_ms = window.written_at_ms.or(session.updated_at_ms);
+        let exists = ends.tell(&mut session)? || is_packed_away(connection, &window.id)?;
+        if !exists || !is_plain_id(&window.id) {
+            continue;
+        }
+        let agent = window.key.as_deref().and_then(|key| key.strip_prefix("agent:")?.split(':').next());
+        session.profile = agent.or_else(|| agent_of(&source.path)).map(Box::from);
+        session.created_at_ms = window.created_at_ms.or(session.created_at_ms);
+        session.model = session.model.or_else(|| window.model.as_deref().map(Box::from));
+        session.archived = window.archived;
+        session.parent = window.parent(&current);
+        let is_current = window.current.as_deref() == Some(&*window.id);
+        session.resumable = is_current || window.current.is_none();
+        session.handle = window.key.as_deref().filter(|_| is_current).map(Box::from);
+        if let Some(title) = window.label.as_deref().and_then(text::title) {
+            reading.names.push(Name { session: session.id.clone(), title: title.clone(), rank: KEPT });
+            session.title = Some(title);
+        }
+        reading.sessions.push(session);
+    }
+    Ok(reading)
+}
+
+fn windows(connection: &Connection) -> rusqlite::Result<Vec<Window>> {
+    let mut statement = connection.prepare(&windows_query(connection)?)?;
+    let mut rows = statement.query([])?;
+    let mut windows = Vec::new();
+    while let Some(row) = rows.next()? {
+        let text = |at| row.get_ref(at).ok().and_then(|value| value.as_str().ok()).filter(|text| !text.is_empty());
+        let owned = |at| text(at).map(str::to_owned);
+        let entry: serde_json::Value = text(14).and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default();
+        let kept = |name: &str| entry.get(name).and_then(|value| value.as_str()).map(str::to_owned);
+        let Some(id) = owned(0) else { continue };
+        windows.push(Window {
+            current: owned(7).or_else(|| kept("sessionId")),
+            label: owned(8)
+                .or_else(|| owned(9))
+                .or_else(|| owned(6))
+                .or_else(|| kept("label"))
+                .or_else(|| kept("displayName")),
+            archived: row.get_ref(10)?.as_i64().is_ok(),
+            spawned_by: owned(11).or_else(|| kept("spawnedBy")),
+            parent_key: owned(12).or_else(|| kept("parentSessionKey")),
+            created_via: owned(13),
+            fork_of: owned(15),
+            key: owned(1),
+            previous: owned(2),
+            reason: owned(3),
+            created_at_ms: row.get_ref(4)?.as_i64().ok(),
+            written_at_ms: row.get_ref(16)?.as_i64().ok(),
+            model: owned(5).or_else(|| kept("model")),
+            id,
+        });
+    }
+    Ok(windows)
+}
+
+/// Asks for windows and their conversations, whatever these tables are called and have.
+fn windows_query(connection: &Connection) -> rusqlite::Result<String> {
+    let mut found = (String::from("(select distinct session_id from transcript_events)"), HashSet::new());
+    for table in ["session_windows", "sessions"] {
+        let has = columns(connection, table)?;
+        if has.contains("session_id") {
+            found = (table.to_owned(), has);
+            break;
+        }
+    }
+    let mut nodes = (String::from("(select null as session_key)"), HashSet::new());
+    for table in ["session_nodes", "session_entries"] {
+        let has = columns(connection, table)?;
+        if has.contains("session_key") && found.1.contains("session_key") {
+            nodes = (table.to_owned(), has);
+            break;
+        }
+    }
+    let window = |name: &str| if found.1.contains(name) { format!("w.{name}") } else { "null".to_owned() };
+    let node = |name: &str| if nodes.1.contains(name) { format!("n.{name}") } else { "null".to_owned() };
+    let current =
+        if nodes.1.contains("current_session_id") { "n.current_session_id".to_owned() } else { node("session_id") };
+    // What has no column of its own stands in the entry.
+    let entry = if nodes.1.contains("label") { "null".to_owned() } else { node("entry_json") };
+    let selected = [
+        "w.session_id".to_owned(),
+        window("session_key"),
+        window("previous_session_id"),
+        window("reason"),
+        window("created_at"),
+        window("model"),
+        window("display_name"),
+        current,
+        node("label"),
+        node("display_name"),
+        node("archived_at"),
+        node("spawned_by"),
+        node("parent_session_key"),
+        node("created_via"),
+        entry,
+        node("fork_source_session_id"),
+        window("transcript_updated_at"),
+    ];
+    let key = window("session_key");
+    Ok(format!("select {} from {} w left join {} n on n.session_key = {key}", selected.join(", "), found.0, nodes.0))
+}
+
+impl Window {
+    /// Where it came from: the window before it, else where its conversation came from.
+    fn parent(&self, current: &HashMap<&str, &str>) -> Option<Parent> {
+        let parent = |session_id: Option<&str>, relation| {
+            Some(Parent { session_id: session_id.filter(|id| **id != *self.id).map(str::to_owned), relation })
+        };
+        if let Some(previous) = &self.previous {
+            return parent(
+                Some(previous),
+                match self.reason.as_deref() {
+                    Some("fork") => Relation::Fork,
+                    Some("rewind") => Relation::Branch,
+                    _ => Relation::Continuation,
+                },
+            );
+        }
+        if let Some(fork_of) = &self.fork_of {
+            return parent(Some(fork_of), Relation::Fork);
+        }
+        let session_of = |key: &str| current.get(key).copied();
+        if let Some(key) = &self.spawned_by {
+            return parent(session_of(key), Relation::Subagent);
+        }
+        let key = self.parent_key.as_ref()?;
+        let spawned = self.created_via.as_deref() == Some("spawn");
+        parent(session_of(key), if spawned { Relation::Subagent } else { Relation::Branch })
+    }
+}
+
+/// The events of any session from its ends on, so far as they are looked at.
+struct Ends<'a> {
+    first: Statement<'a>,
+    last: Statement<'a>,
+}
+
+impl<'a> Ends<'a> {
+    fn of(connection: &'a Connection, events: &Events) -> rusqlite::Result<Self> {
+        let ordered = |order: &str| {
+            let columns = events.columns;
+            connection.prepare(&format!(
+                "select {columns} from transcript_events where session_id = ?1 order by seq {order} limit {EVENTS_LOOKED_AT}"
+            ))
+        };
+        Ok(Self { first: ordered("asc")?, last: ordered("desc")? })
+    }
+
+    /// Learns what a session's events tell; false where it has none.
+    fn tell(&mut self, session: &mut Session) -> rusqlite::Result<bool> {
+        let any = each(&mut self.first, &session.id.clone(), |event| {
+            if event.is("session") {
+                session.workspace = event.workspace();
+                session.created_at_ms = event.time();
+            }
+            session.title = event.prompt().and_then(|prompt| text::title(&prompt));
+            session.title.is_some()
+        })?;
+        let mut newest = None;
+        each(&mut self.last, &session.id.clone(), |event| {
+            let Some(spoken) = event.spoken() else { return false };
+            newest = newest.or(spoken.timestamp_ms);
+            session.model = spoken.model.map(|model| Box::from(&*model));
+            session.model.is_some()
+        })?;
+        session.updated_at_ms = newest.or(session.updated_at_ms);
+        Ok(any)
+    }
+}
+
+/// Goes through events until one is enough; whether there was any.
+fn each(
+    statement: &mut Statement<'_>,
+    session: &str,
+    mut enough: impl FnMut(&Event<'_>) -> bool,
+) -> rusqlite::Result<bool> {
+    let mut rows = statement.query([session])?;
+    let mut any = false;
+    while let Some(row) = rows.next()? {
+        any = true;
+        if event_text(row).as_deref().and_then(Event::parse).is_some_and(|event| enough(&event)) {
+            break;
+        }
+    }
+    Ok(any)
+}

@@ -1,0 +1,86 @@
+//! What costs more to know of a session.
+
+use super::database::{Events, event_text};
+use super::event::Event;
+use super::{is_transcript, load, prompt};
+use crate::harness::jsonl::Ends;
+use crate::harness::{Details, Patient, Session, Skip, Wanted, text};
+use crate::limits;
+use crate::platform::files::open_regular;
+use crate::platform::sqlite;
+use crate::protocol::{LastMessage, Role};
+use rusqlite::params;
+use std::ops::ControlFlow;
+
+/// How many events are looked at, from the start for prompts and from the end for a text.
+const EVENTS_LOOKED_AT: usize = 1_000;
+
+/// Reads what is wanted of a session.
+pub fn read(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
+    let mut details = Details::default();
+    if wanted.topics {
+        let of_file = is_transcript(&session.location);
+        details.topics = if of_file { transcript_topics(session)? } else { database_topics(session)? };
+    }
+    if wanted.last_message {
+        details.last_message = last_message(session)?;
+    }
+    if wanted.message_count {
+        details.message_count = load::backwards(session, None, &Patient, |count, event, _| {
+            *count += u64::from(is_counted(event));
+            ControlFlow::Continue(())
+        })?;
+    }
+    Ok(details)
+}
+
+/// Whether a person or a model wrote it; a message that is nothing but context was written by neither.
+fn is_counted(event: &Event<'_>) -> bool {
+    event.spoken().is_some_and(|spoken| {
+        spoken.role == Role::Assistant || spoken.text().is_none_or(|text| prompt::written(&text).is_some())
+    })
+}
+
+fn transcript_topics(session: &Session) -> Result<Vec<String>, Skip> {
+    let file = open_regular(&session.location)?;
+    let mut ends = Ends::default();
+    ends.load(&file)?;
+    loop {
+        let prompts = ends.head().filter_map(|line| text::excerpt(&Event::parse(line)?.prompt()?));
+        let topics: Vec<String> = prompts.take(limits::TOPICS).collect();
+        if topics.len() == limits::TOPICS || !ends.grow_head(&file)? {
+            return Ok(topics);
+        }
+    }
+}
+
+fn database_topics(session: &Session) -> Result<Vec<String>, Skip> {
+    Ok(sqlite::read(&session.location, |connection| {
+        let Some(Events { columns }) = Events::of(connection)? else { return Ok(Vec::new()) };
+        let query = format!("select {columns} from transcript_events where session_id = ?1 order by seq limit ?2");
+        let mut statement = connection.prepare(&query)?;
+        let mut rows = statement.query(params![&*session.id, EVENTS_LOOKED_AT as i64])?;
+        let mut topics = Vec::new();
+        while topics.len() < limits::TOPICS
+            && let Some(row) = rows.next()?
+        {
+            let prompt = event_text(row).as_deref().and_then(|event| Event::parse(event)?.prompt());
+            topics.extend(prompt.and_then(|prompt| text::excerpt(&prompt)));
+        }
+        Ok(topics)
+    })?)
+}
+
+/// The newest message with text.
+fn last_message(session: &Session) -> Result<Option<LastMessage>, Skip> {
+    let (_, last) =
+        load::backwards(session, None, &Patient, |(seen, last): &mut (usize, Option<LastMessage>), event, _| {
+            *seen += 1;
+            *last = event.spoken().and_then(|spoken| {
+                let text = if spoken.role == Role::User { event.prompt() } else { spoken.text() };
+                Some(LastMessage { role: spoken.role, text: text::excerpt(&text?)?, timestamp_ms: spoken.timestamp_ms })
+            });
+            if last.is_some() || *seen == EVENTS_LOOKED_AT { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+    Ok(last)
+}

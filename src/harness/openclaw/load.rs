@@ -1,0 +1,216 @@
+//! The messages of a session, from the newest to the first of the current branch.
+
+use super::chain::Chain;
+use super::database::{Events, columns, event_text, is_packed_away};
+use super::event::Event;
+use super::is_transcript;
+use crate::harness::backward::Backward;
+use crate::harness::{Attendant, Page, PageRequest, Session, Skip};
+use crate::platform::files::open_regular;
+use crate::platform::sqlite;
+use crate::protocol::Message;
+use rusqlite::{Connection, OptionalExtension, params};
+use std::fmt;
+use std::ops::ControlFlow;
+
+/// A place between two events.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Place {
+    /// Before an event of the database's list of the current branch: its position, and its number.
+    Listed(i64, i64),
+    /// Before an event of the database by its number, and what is looked for there.
+    Row(i64, Chain),
+    /// Before a line of a transcript, and what is looked for there.
+    Line(u64, Chain),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Listed(position, seq) => write!(f, "listed {position} {seq}"),
+            Self::Row(seq, chain) => write!(f, "row {seq} {}", chain.to_cursor()),
+            Self::Line(at, chain) => write!(f, "line {at} {}", chain.to_cursor()),
+        }
+    }
+}
+
+impl Place {
+    fn parse(cursor: &str) -> Option<Self> {
+        let mut parts = cursor.splitn(3, ' ');
+        let (kind, number, rest) = (parts.next()?, parts.next()?, parts.next()?);
+        Some(match kind {
+            "listed" => Self::Listed(number.parse().ok()?, rest.parse().ok()?),
+            "row" => Self::Row(number.parse().ok()?, Chain::from_cursor(rest)?),
+            "line" => Self::Line(number.parse().ok()?, Chain::from_cursor(rest)?),
+            _ => return None,
+        })
+    }
+}
+
+/// Reads one page.
+pub fn page(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
+    let from = request.cursor.map(|cursor| Place::parse(cursor).ok_or(Skip::Cursor)).transpose()?;
+    let take = |page: &mut Newest, event: &Event<'_>, place: Place| {
+        let Some(message) = event.message() else { return ControlFlow::Continue(()) };
+        if page.messages.len() == request.limit {
+            page.more = true;
+            return ControlFlow::Break(());
+        }
+        page.messages.push(message);
+        page.end = Some(place);
+        ControlFlow::Continue(())
+    };
+    let mut page = backwards(session, from, request.attendant, take)?;
+    page.messages.reverse();
+    let next = page.end.filter(|_| page.more).map(|place| place.to_string());
+    Ok(Page { messages: page.messages, next })
+}
+
+/// Messages, the newest first.
+#[derive(Default)]
+struct Newest {
+    messages: Vec<Message>,
+    /// The place before the last of them.
+    end: Option<Place>,
+    more: bool,
+}
+
+/// Goes through the events of the current branch, from the newest or from a place on. What is taken is begun anew where
+/// the database changed meanwhile.
+pub fn backwards<T: Default>(
+    session: &Session,
+    from: Option<Place>,
+    attendant: &dyn Attendant,
+    take: impl Fn(&mut T, &Event<'_>, Place) -> ControlFlow<()>,
+) -> Result<T, Skip> {
+    if is_transcript(&session.location) {
+        return lines(session, from, attendant, take);
+    }
+    sqlite::read(&session.location, |connection| {
+        let way = match &from {
+            None => Some(newest(connection, &session.id)?),
+            Some(Place::Listed(position, seq)) => {
+                let listed = is_listed(connection, &session.id, *position, *seq)?;
+                listed.then_some(Place::Listed(*position, *seq))
+            }
+            Some(Place::Row(seq, chain)) => Some(Place::Row(*seq, chain.clone())),
+            Some(Place::Line(..)) => None,
+        };
+        let Some(way) = way else { return Ok(Err(Skip::Cursor)) };
+        rows(connection, &session.id, way, attendant, &take)
+    })?
+}
+
+fn lines<T: Default>(
+    session: &Session,
+    from: Option<Place>,
+    attendant: &dyn Attendant,
+    take: impl Fn(&mut T, &Event<'_>, Place) -> ControlFlow<()>,
+) -> Result<T, Skip> {
+    let (place, mut chain) = match from {
+        None => (None, Chain::Leaf),
+        Some(Place::Line(at, chain)) => (Some(at), chain),
+        Some(_) => return Err(Skip::Cursor),
+    };
+    let file = open_regular(&session.location)?;
+    let mut lines = Backward::from(&file, place)?;
+    let mut taken = T::default();
+    while chain != Chain::Complete
+        && let Some((at, line)) = lines.next_line()?
+    {
+        if attendant.cancelled() {
+            return Err(Skip::Cancelled);
+        }
+        let Some(event) = Event::parse(line) else { continue };
+        if chain.take(&event) && take(&mut taken, &event, Place::Line(at, chain.clone())).is_break() {
+            break;
+        }
+    }
+    Ok(taken)
+}
+
+fn rows<T: Default>(
+    connection: &Connection,
+    session: &str,
+    from: Place,
+    attendant: &dyn Attendant,
+    take: impl Fn(&mut T, &Event<'_>, Place) -> ControlFlow<()>,
+) -> rusqlite::Result<Result<T, Skip>> {
+    let Some(Events { columns }) = Events::of(connection)? else {
+        return Ok(Err(Skip::Malformed("no events of conversations in it".to_owned())));
+    };
+    if is_packed_away(connection, session)? {
+        return Ok(Err(Skip::Malformed("its messages were packed away, to where they are not read".to_owned())));
+    }
+    let (query, before, mut chain) = match from {
+        Place::Listed(position, _) => (
+            format!(
+                "select {columns}, event_seq, active_position from session_transcript_active_events a \
+                 join transcript_events e on e.session_id = a.session_id and e.seq = a.event_seq \
+                 where a.session_id = ?1 and active_position < ?2 order by active_position desc"
+            ),
+            position,
+            None,
+        ),
+        Place::Row(seq, chain) => (
+            format!(
+                "select {columns}, seq from transcript_events where session_id = ?1 and seq < ?2 order by seq desc"
+            ),
+            seq,
+            Some(chain),
+        ),
+        Place::Line(..) => return Ok(Err(Skip::Cursor)),
+    };
+    let mut statement = connection.prepare(&query)?;
+    let mut rows = statement.query(params![session, before])?;
+    let mut taken = T::default();
+    while chain != Some(Chain::Complete)
+        && let Some(row) = rows.next()?
+    {
+        if attendant.cancelled() {
+            return Ok(Err(Skip::Cancelled));
+        }
+        let seq: i64 = row.get(2)?;
+        let text = event_text(row);
+        let Some(event) = text.as_deref().and_then(Event::parse) else { continue };
+        let place = match &mut chain {
+            None => Place::Listed(row.get(3)?, seq),
+            Some(chain) => {
+                if !chain.take(&event) {
+                    continue;
+                }
+                Place::Row(seq, chain.clone())
+            }
+        };
+        if take(&mut taken, &event, place).is_break() {
+            break;
+        }
+    }
+    Ok(Ok(taken))
+}
+
+/// Where the newest event is found: in the list of the current branch if that is up to date, else among all events.
+fn newest(connection: &Connection, session: &str) -> rusqlite::Result<Place> {
+    let state = columns(connection, "session_transcript_index_state")?;
+    let list = columns(connection, "session_transcript_active_events")?;
+    let known = ["session_id", "indexed_seq", "needs_rebuild"].iter().all(|name| state.contains(*name))
+        && ["session_id", "active_position", "event_seq"].iter().all(|name| list.contains(*name));
+    let current = known
+        && connection
+            .prepare(
+                "select needs_rebuild = 0 and indexed_seq = (select max(seq) from transcript_events where session_id = ?1) \
+                 from session_transcript_index_state where session_id = ?1",
+            )?
+            .query_row([session], |row| row.get::<_, Option<bool>>(0))
+            .optional()?
+            == Some(Some(true));
+    Ok(if current { Place::Listed(i64::MAX, i64::MAX) } else { Place::Row(i64::MAX, Chain::Leaf) })
+}
+
+fn is_listed(connection: &Connection, session: &str, position: i64, seq: i64) -> rusqlite::Result<bool> {
+    let list = columns(connection, "session_transcript_active_events")?;
+    Ok(!list.is_empty()
+        && connection
+            .prepare("select 1 from session_transcript_active_events where session_id = ?1 and active_position = ?2 and event_seq = ?3")?
+            .exists(params![session, position, seq])?)
+}

@@ -1,0 +1,40 @@
+//! The databases that lie elsewhere: the state's own database registers them.
+
+use super::database::columns;
+use super::take_database;
+use crate::harness::Finder;
+use crate::harness::walk::stamp;
+use crate::platform::sqlite;
+use rusqlite::Connection;
+use std::path::Path;
+
+const REGISTER: &str = "state/openclaw.sqlite";
+/// How many databases one register may name.
+const REGISTERED: u32 = 1_000;
+
+/// Takes the databases of the register as sources. This is the one thing that a walk must open to know where to look.
+pub fn walk(home: &Path, finder: &mut Finder) {
+    let register = home.join(REGISTER);
+    if stamp(&register).is_none() {
+        return;
+    }
+    match sqlite::read(&register, paths) {
+        // An absolute path stays as it is.
+        Ok(paths) => paths.into_iter().for_each(|path| take_database(finder, home.join(path))),
+        Err(error) => finder.skipped.push((register, error.into())),
+    }
+}
+
+fn paths(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let columns = columns(connection, "agent_databases")?;
+    if !columns.contains("path") {
+        return Ok(Vec::new());
+    }
+    let mut statement = connection.prepare("select path from agent_databases order by path limit ?1")?;
+    let mut rows = statement.query([REGISTERED])?;
+    let mut paths = Vec::new();
+    while let Some(row) = rows.next()? {
+        paths.extend(row.get_ref(0)?.as_str().ok().filter(|path| !path.is_empty()).map(str::to_owned));
+    }
+    Ok(paths)
+}

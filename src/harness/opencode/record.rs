@@ -1,0 +1,171 @@
+//! A message and its parts, as both forms of the storage keep them.
+
+use crate::harness::messages::{image, kind, other, unknown};
+use crate::harness::text;
+use crate::protocol::{Block, LastMessage, Message, Role};
+use serde_json::Value;
+
+/// A message as it is kept.
+pub struct Stored {
+    pub id: String,
+    pub created_ms: Option<i64>,
+    /// Its own record: JSON, or what was left of it.
+    pub record: String,
+    /// Its parts, each as an id and a record.
+    pub parts: Vec<(String, String)>,
+}
+
+/// A message that was looked into.
+pub struct Opened {
+    id: String,
+    created_ms: Option<i64>,
+    record: Value,
+    parts: Vec<Value>,
+}
+
+/// From where on a person took the conversation back.
+pub struct Revert {
+    message: String,
+    part: Option<String>,
+}
+
+impl Revert {
+    pub fn of(revert: &Value) -> Option<Self> {
+        let member = |name: &str| revert[name].as_str().map(str::to_owned);
+        Some(Self { message: member("messageID")?, part: member("partID") })
+    }
+
+    /// Whether a message still counts.
+    pub fn keeps(&self, id: &str) -> bool {
+        id < self.message.as_str() || (id == self.message && self.part.is_some())
+    }
+
+    /// Whether a part still counts.
+    pub fn keeps_part(&self, message: &str, part: &str) -> bool {
+        message != self.message || self.part.as_deref().is_none_or(|first| part < first)
+    }
+}
+
+impl Stored {
+    /// Looks into it. What is no JSON is kept as the text that it is.
+    pub fn open(self) -> Opened {
+        let value = |record: String| text::value(&record).unwrap_or(Value::String(record));
+        let record = value(self.record);
+        let created_ms = record["time"]["created"].as_i64().or(self.created_ms);
+        let parts = self.parts.into_iter().map(|(_, part)| value(part)).collect();
+        Opened { id: self.id, created_ms, record, parts }
+    }
+}
+
+impl Opened {
+    pub fn created_ms(&self) -> Option<i64> {
+        self.created_ms
+    }
+
+    pub fn is_user(&self) -> bool {
+        self.record["role"] == "user"
+    }
+
+    pub fn is_assistant(&self) -> bool {
+        self.record["role"] == "assistant"
+    }
+
+    /// The model that answered, or that a person asked.
+    pub fn model(&self) -> Option<Box<str>> {
+        let model = self.record["modelID"].as_str().or_else(|| self.record["model"]["modelID"].as_str());
+        model.filter(|model| !model.is_empty()).map(Box::from)
+    }
+
+    /// The directory in which it was answered.
+    pub fn workspace(&self) -> Option<Box<str>> {
+        self.record["path"]["cwd"].as_str().and_then(text::workspace)
+    }
+
+    /// What was said, without what the program put there.
+    fn spoken(&self) -> Option<String> {
+        let said = self.parts.iter().filter(|part| part["type"] == "text" && !is_injected(part));
+        let texts: Vec<&str> =
+            said.filter_map(|part| part["text"].as_str()).filter(|text| !text.trim().is_empty()).collect();
+        (!texts.is_empty()).then(|| texts.join("\n"))
+    }
+
+    /// What a person asked.
+    pub fn prompt(&self) -> Option<String> {
+        if self.is_user() { self.spoken() } else { None }
+    }
+
+    /// Whether a person or a model wrote it.
+    pub fn is_genuine(&self) -> bool {
+        let attached = || self.parts.iter().any(|part| part["type"] == "file");
+        self.is_assistant() || (self.is_user() && (self.spoken().is_some() || attached()))
+    }
+
+    /// The same for an inventory; `None` without text.
+    pub fn last_message(&self) -> Option<LastMessage> {
+        let role = if self.is_user() { Role::User } else { Role::Assistant };
+        Some(LastMessage { role, text: text::excerpt(&self.spoken()?)?, timestamp_ms: self.created_ms })
+    }
+
+    /// The normal form.
+    pub fn into_message(self) -> Message {
+        let known = self.is_user() || self.is_assistant();
+        let role = match known {
+            true if self.is_user() => Role::User,
+            true => Role::Assistant,
+            false => Role::System,
+        };
+        let model = self.record["modelID"].as_str().map(str::to_owned);
+        let parent_id = self.record["parentID"].as_str().map(str::to_owned);
+        let mut content: Vec<Block> = self.parts.into_iter().flat_map(blocks).collect();
+        if let Some(error) = self.record.get("error") {
+            content.push(other("error", error.clone()));
+        }
+        let raw = (!known).then_some(self.record);
+        Message { id: Some(self.id), role, timestamp_ms: self.created_ms, model, parent_id, content, raw }
+    }
+}
+
+/// Whether the program put a text there: for the model alone, or for nobody any more.
+fn is_injected(part: &Value) -> bool {
+    part["synthetic"] == true || part["ignored"] == true
+}
+
+fn blocks(part: Value) -> Vec<Block> {
+    let text = part["text"].as_str();
+    match (kind(&part), text) {
+        ("text", Some(_)) if is_injected(&part) => vec![other("synthetic", part)],
+        ("text", Some(text)) => vec![Block::Text { text: text.to_owned() }],
+        ("reasoning", Some(text)) => vec![Block::Thinking { text: text.to_owned() }],
+        ("tool", _) => tool(part),
+        ("file", _) => vec![file(part)],
+        _ => vec![unknown(part)],
+    }
+}
+
+/// A call, and its answer where there is one yet.
+fn tool(part: Value) -> Vec<Block> {
+    let (Some(id), Some(name)) = (part["callID"].as_str(), part["tool"].as_str()) else {
+        return vec![other("tool", part)];
+    };
+    let state = &part["state"];
+    let call = Block::ToolCall { id: id.to_owned(), name: name.to_owned(), arguments: state["input"].clone() };
+    let (is_error, answer) = match state["status"].as_str() {
+        Some("completed") => (false, &state["output"]),
+        Some("error") => (true, &state["error"]),
+        _ => return vec![call],
+    };
+    let mut content: Vec<Block> =
+        answer.as_str().map(|text| Block::Text { text: text.to_owned() }).into_iter().collect();
+    content.extend(state["attachments"].as_array().into_iter().flatten().cloned().map(file));
+    let result =
+        Block::ToolResult { id: id.to_owned(), name: Some(name.to_owned()), is_error: Some(is_error), content };
+    vec![call, result]
+}
+
+fn file(part: Value) -> Block {
+    let media_type = part["mime"].as_str();
+    match part["url"].as_str() {
+        Some(url) if media_type.is_some_and(|media_type| media_type.starts_with("image/")) => image(url, media_type),
+        _ => other("file", part),
+    }
+}

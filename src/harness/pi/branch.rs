@@ -1,0 +1,113 @@
+//! The current branch of a session's tree: its last entry, and what that one follows. An entry stands behind its parent,
+//! so going backward through the file meets them in order.
+
+use super::message;
+use super::record::Record;
+use crate::harness::newest_first::{Backward, Walk, page};
+use crate::harness::text::member;
+use crate::harness::{Attendant, Page, PageRequest, Session, Skip};
+use crate::limits;
+use crate::platform::files::{open_regular, read_at};
+use crate::protocol::Message;
+use std::fs::File;
+
+/// A place on a branch: between what follows it and the entry that comes next.
+#[derive(Clone)]
+pub struct Place {
+    /// What comes next ends here or before.
+    end: u64,
+    next: Next,
+}
+
+/// Which entry comes next on the way to the root.
+#[derive(Clone, PartialEq, Eq)]
+enum Next {
+    /// The nearest.
+    Any,
+    /// The one of this id.
+    Id(Box<str>),
+    /// None: the root was reached.
+    None,
+}
+
+impl Place {
+    /// Behind the last of a file's entries.
+    pub fn end(size: u64) -> Self {
+        Self { end: size, next: Next::Any }
+    }
+
+    fn parse(cursor: &str, size: u64) -> Option<Self> {
+        let (end, id) = cursor.split_once(':')?;
+        let end = end.parse().ok().filter(|end| *end <= size)?;
+        Some(Self { end, next: if id.is_empty() { Next::Any } else { Next::Id(id.into()) } })
+    }
+}
+
+/// A branch that is gone up.
+pub struct Branch<'a> {
+    lines: Backward<'a>,
+    place: Place,
+    /// Whether entries have no ids: each follows the one before it.
+    list: bool,
+}
+
+impl<'a> Branch<'a> {
+    pub fn new(file: &'a File, place: Place, attendant: Option<&'a dyn Attendant>) -> Result<Self, Skip> {
+        let mut head = vec![0; limits::HEAD_FIRST];
+        let count = read_at(file, &mut head, 0)?;
+        let first = head[..count].split(|byte| *byte == b'\n').next().and_then(Record::parse);
+        let list = first.is_some_and(|header| header.begins_a_list());
+        Ok(Self { lines: Backward::new(file, place.end, attendant), place, list })
+    }
+
+    /// The next entry, and where its line begins.
+    pub fn next_entry(&mut self) -> Result<Option<(u64, Vec<u8>)>, Skip> {
+        while self.place.next != Next::None {
+            let Some((at, line)) = self.lines.next_line()? else { break };
+            let Some(record) = Record::parse(&line).filter(|record| !record.is("session")) else { continue };
+            let id = member(record.id);
+            let met = match &self.place.next {
+                _ if self.list => true,
+                Next::Any => id.is_some(),
+                Next::Id(wanted) => id.as_deref() == Some(wanted),
+                Next::None => false,
+            };
+            if met {
+                let parent = || member(record.parent_id).map_or(Next::None, |id| Next::Id(id.as_ref().into()));
+                self.place = Place { end: at, next: if self.list { Next::Any } else { parent() } };
+                return Ok(Some((at, line)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Walk for Branch<'_> {
+    fn next(&mut self) -> Result<Option<Message>, Skip> {
+        while let Some((_, line)) = self.next_entry()? {
+            let message = Record::parse(&line).and_then(|record| message::of(&record));
+            if message.is_some() {
+                return Ok(message);
+            }
+        }
+        Ok(None)
+    }
+
+    fn place(&self) -> String {
+        match &self.place.next {
+            Next::Id(id) => format!("{}:{id}", self.place.end),
+            Next::Any | Next::None => format!("{}:", self.place.end),
+        }
+    }
+}
+
+/// Reads one page.
+pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
+    let file = open_regular(&session.location)?;
+    let size = file.metadata()?.len();
+    let place = match request.cursor {
+        Some(cursor) => Place::parse(cursor, size).ok_or(Skip::Cursor)?,
+        None => Place::end(size),
+    };
+    page(Branch::new(&file, place, Some(request.attendant))?, request)
+}

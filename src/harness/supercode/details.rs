@@ -1,0 +1,53 @@
+//! What costs more to know of a session.
+
+use super::message::Line;
+use crate::harness::jsonl::{self, Ends};
+use crate::harness::{Details, Session, Skip, Wanted, text};
+use crate::limits;
+use crate::platform::files::open_regular;
+use crate::protocol::{LastMessage, Role};
+use std::fs::File;
+use std::io::BufReader;
+use std::ops::ControlFlow;
+
+/// Reads what is wanted of a session.
+pub fn read(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
+    let file = open_regular(&session.location)?;
+    let mut ends = Ends::default();
+    ends.load(&file)?;
+    let mut details = Details::default();
+    if wanted.topics {
+        details.topics = topics(&file, &mut ends)?;
+    }
+    if wanted.last_message {
+        details.last_message = last_message(&file, &mut ends)?;
+    }
+    if wanted.message_count {
+        jsonl::stream(BufReader::with_capacity(limits::SCAN_BYTES, wanted.attended(file)), |line| {
+            details.message_count += u64::from(Line::parse(line).is_some_and(|line| line.role().is_some()));
+            ControlFlow::Continue(())
+        })?;
+    }
+    Ok(details)
+}
+
+fn topics(file: &File, ends: &mut Ends) -> Result<Vec<String>, Skip> {
+    loop {
+        let prompts = ends.head().filter_map(Line::parse).filter(|line| line.role() == Some(Role::User));
+        let topics: Vec<_> = prompts.filter_map(|line| text::excerpt(&line.text()?)).take(limits::TOPICS).collect();
+        if topics.len() == limits::TOPICS || !ends.grow_head(file)? {
+            return Ok(topics);
+        }
+    }
+}
+
+fn last_message(file: &File, ends: &mut Ends) -> Result<Option<LastMessage>, Skip> {
+    loop {
+        let last = ends.tail_reversed().filter_map(Line::parse).find_map(|line| {
+            Some(LastMessage { role: line.role()?, text: text::excerpt(&line.text()?)?, timestamp_ms: None })
+        });
+        if last.is_some() || !ends.grow_tail(file)? {
+            return Ok(last);
+        }
+    }
+}

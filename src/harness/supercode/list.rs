@@ -1,0 +1,133 @@
+//! What a list needs of a session, from the files of its family.
+
+use super::message::Line;
+use super::{ARCHIVED, META};
+use crate::harness::jsonl::Ends;
+use crate::harness::text::{self, member};
+use crate::harness::{Session, Skip, Source, ids, walk};
+use crate::limits;
+use crate::platform::files::{open_regular, read_small};
+use crate::protocol::{Parent, Relation, Role};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::path::Path;
+
+/// Characters of the mark with which a name begins.
+const MARK: usize = 16;
+/// Messages that a conversation's first call of the model is about: the program's prompt and the person's.
+const OPENING: u64 = 2;
+
+/// The small files of a family, as far as they matter here. Every member may be of any kind.
+#[derive(Deserialize)]
+struct Side<'a> {
+    #[serde(borrow)]
+    title: Option<&'a RawValue>,
+    #[serde(borrow)]
+    forked_from: Option<&'a RawValue>,
+    #[serde(borrow)]
+    timestamp_ms: Option<&'a RawValue>,
+    #[serde(borrow)]
+    model: Option<&'a RawValue>,
+    #[serde(borrow)]
+    served_model: Option<&'a RawValue>,
+    #[serde(borrow)]
+    messages: Option<&'a RawValue>,
+}
+
+impl<'a> Side<'a> {
+    fn parse(json: &'a [u8]) -> Option<Self> {
+        serde_json::from_str(std::str::from_utf8(json).ok()?).ok()
+    }
+
+    fn time(&self) -> Option<i64> {
+        self.timestamp_ms?.get().parse().ok()
+    }
+
+    fn model(&self) -> Option<Box<str>> {
+        let named = |raw| member(raw).filter(|model| !model.is_empty());
+        named(self.served_model).or_else(|| named(self.model)).map(|model| model.as_ref().into())
+    }
+
+    /// Whether it is about the first call of the model in a conversation.
+    fn is_opening(&self) -> bool {
+        self.messages.and_then(|count| count.get().parse::<u64>().ok()).is_some_and(|count| count <= OPENING)
+    }
+}
+
+/// Reads a session.
+pub fn session(source: &Source, ends: &mut Ends) -> Result<Session, Skip> {
+    let name = walk::stem(&source.path);
+    if !ids::is_usable(name) {
+        return Err(Skip::Name);
+    }
+    let mut session = Session::new(name, source);
+    let prompt = conversation(&source.path, ends)?;
+    let beside = |ending: &str| source.path.with_file_name(format!("{name}{ending}"));
+    let meta = read_small(&beside(META), limits::SIDE_FILE).unwrap_or_default();
+    let title = Side::parse(&meta).and_then(|meta| text::title(&member(meta.title)?));
+    session.title = title.or(prompt);
+    session.workspace_mark = mark(name).map(Box::from);
+    session.archived = source.path.parent().is_some_and(|directory| directory.ends_with(ARCHIVED));
+    let (usage, events) = (log(&beside(".usage.jsonl"), ends), log(&beside(".events.jsonl"), ends));
+    session.model = usage.model.or(events.model);
+    session.created_at_ms = events.opened_at_ms;
+    session.updated_at_ms = usage.last_at_ms.max(events.last_at_ms).or(session.updated_at_ms);
+    let fork = read_small(&beside(".fork.json"), limits::SIDE_FILE).unwrap_or_default();
+    if let Some(fork) = Side::parse(&fork) {
+        session.created_at_ms = fork.time().or(session.created_at_ms);
+        let session_id = member(fork.forked_from).map(String::from);
+        session.parent = Some(Parent { session_id, relation: Relation::Fork });
+    }
+    Ok(session)
+}
+
+/// The first prompt of a conversation that somebody spoke in.
+fn conversation(path: &Path, ends: &mut Ends) -> Result<Option<Box<str>>, Skip> {
+    let file = open_regular(path)?;
+    ends.load(&file)?;
+    loop {
+        let mut lines = ends.head().filter_map(Line::parse).peekable();
+        let records = lines.peek().is_some();
+        let mut spoken = lines.filter(|line| line.role().is_some()).peekable();
+        let said = spoken.peek().is_some();
+        let prompts = spoken.filter(|line| line.role() == Some(Role::User));
+        let prompt = prompts.filter_map(|line| text::title(&line.text()?)).next();
+        if prompt.is_some() || !ends.grow_head(&file)? {
+            return match (records, said || !ends.whole()) {
+                (false, _) => Err(Skip::NoRecords),
+                (true, false) => Err(Skip::NoMessages),
+                (true, true) => Ok(prompt),
+            };
+        }
+    }
+}
+
+/// The mark of a directory with which the name of a session begins.
+fn mark(name: &str) -> Option<&str> {
+    let (mark, rest) = name.split_at_checked(MARK)?;
+    let is_mark = mark.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    (is_mark && rest.starts_with('-')).then_some(mark)
+}
+
+/// What a log beside a conversation knows.
+#[derive(Default)]
+struct Log {
+    model: Option<Box<str>>,
+    opened_at_ms: Option<i64>,
+    last_at_ms: Option<i64>,
+}
+
+fn log(path: &Path, ends: &mut Ends) -> Log {
+    let Ok(file) = open_regular(path) else { return Log::default() };
+    if ends.load(&file).is_err() {
+        return Log::default();
+    }
+    // Each run begins its log anew, so the first line is of the session's beginning only where it says so.
+    let first = ends.head().find_map(Side::parse).filter(Side::is_opening);
+    let mut last = ends.tail_reversed().filter_map(Side::parse).peekable();
+    Log {
+        opened_at_ms: first.and_then(|first| first.time()),
+        last_at_ms: last.peek().and_then(Side::time),
+        model: last.find_map(|line| line.model()),
+    }
+}

@@ -1,0 +1,155 @@
+//! A line of a conversation, in the form in which models are asked, and in the one normal form.
+
+use crate::harness::newest_first::{Backward, Walk, page};
+use crate::harness::text::{self, member};
+use crate::harness::{Page, PageRequest, Session, Skip};
+use crate::platform::files::open_regular;
+use crate::protocol::{Block, Message, Role};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+
+type Object = Map<String, Value>;
+
+/// A line, as far as a list needs it.
+#[derive(Deserialize)]
+pub struct Line<'a> {
+    #[serde(borrow)]
+    role: Option<&'a RawValue>,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+}
+
+impl<'a> Line<'a> {
+    pub fn parse(line: &'a [u8]) -> Option<Self> {
+        serde_json::from_str(std::str::from_utf8(line).ok()?).ok()
+    }
+
+    /// Whose message it is; `None` where it is neither a person's nor the model's.
+    pub fn role(&self) -> Option<Role> {
+        match member(self.role)?.as_ref() {
+            "user" => Some(Role::User),
+            "assistant" => Some(Role::Assistant),
+            _ => None,
+        }
+    }
+
+    /// The text, of its own or of its parts.
+    pub fn text(&self) -> Option<Cow<'a, str>> {
+        let content = self.content?;
+        if let Some(text) = text::string(content) {
+            return Some(text);
+        }
+        let parts: Vec<Value> = serde_json::from_str(content.get()).ok()?;
+        let texts: Vec<_> = parts.iter().filter_map(|part| part.get("text")?.as_str()).collect();
+        (!texts.is_empty()).then(|| Cow::Owned(texts.join("\n")))
+    }
+}
+
+/// Reads one page.
+pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
+    let file = open_regular(&session.location)?;
+    let size = file.metadata()?.len();
+    let end = match request.cursor {
+        Some(cursor) => cursor.parse().ok().filter(|end| *end <= size).ok_or(Skip::Cursor)?,
+        None => size,
+    };
+    page(Lines { lines: Backward::new(&file, end, Some(request.attendant)), end }, request)
+}
+
+/// A conversation that is gone through backward.
+struct Lines<'a> {
+    lines: Backward<'a>,
+    end: u64,
+}
+
+impl Walk for Lines<'_> {
+    fn next(&mut self) -> Result<Option<Message>, Skip> {
+        while let Some((at, line)) = self.lines.next_line()? {
+            self.end = at;
+            let line = serde_json::from_slice::<Object>(crate::harness::jsonl::trim(&line));
+            if let Some(message) = line.ok().and_then(|line| message(&line)) {
+                return Ok(Some(message));
+            }
+        }
+        Ok(None)
+    }
+
+    fn place(&self) -> String {
+        self.end.to_string()
+    }
+}
+
+fn message(line: &Object) -> Option<Message> {
+    let (role, content) = match string(line, "role")?.as_str() {
+        "user" => (Role::User, content(line)),
+        "assistant" => (Role::Assistant, answer(line)),
+        "tool" => (
+            Role::Tool,
+            vec![Block::ToolResult {
+                id: string(line, "tool_call_id").unwrap_or_default(),
+                name: string(line, "name"),
+                is_error: None,
+                content: content(line),
+            }],
+        ),
+        "system" | "developer" => (Role::System, content(line)),
+        other => (Role::System, vec![Block::Other { kind: other.to_owned(), raw: Value::Object(line.clone()) }]),
+    };
+    Some(Message { id: None, role, timestamp_ms: None, model: None, parent_id: None, content, raw: None })
+}
+
+/// What the model thought and said, and the tools that it calls.
+fn answer(line: &Object) -> Vec<Block> {
+    let thought = string(line, "reasoning_content").filter(|text| !text.is_empty());
+    let calls = line.get("tool_calls").and_then(Value::as_array);
+    let thought = thought.map(|text| Block::Thinking { text });
+    thought.into_iter().chain(content(line)).chain(calls.into_iter().flatten().map(call)).collect()
+}
+
+fn call(raw: &Value) -> Block {
+    let named = |name: &str| raw.pointer(name).and_then(Value::as_str);
+    let (Some(id), Some(name)) = (named("/id"), named("/function/name")) else {
+        return Block::Other { kind: "tool_call".to_owned(), raw: raw.clone() };
+    };
+    let arguments = raw.pointer("/function/arguments").cloned().unwrap_or_default();
+    // They are JSON in a string, and stay a string where they are not JSON.
+    let parsed = arguments.as_str().and_then(|text| serde_json::from_str(text).ok());
+    Block::ToolCall { id: id.to_owned(), name: name.to_owned(), arguments: parsed.unwrap_or(arguments) }
+}
+
+fn content(line: &Object) -> Vec<Block> {
+    match line.get("content") {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::String(text)) if text.is_empty() => Vec::new(),
+        Some(Value::String(text)) => vec![Block::Text { text: text.clone() }],
+        Some(Value::Array(parts)) => parts.iter().map(part).collect(),
+        Some(other) => vec![Block::Other { kind: "unknown".to_owned(), raw: other.clone() }],
+    }
+}
+
+fn part(raw: &Value) -> Block {
+    let kind = raw.get("type").and_then(Value::as_str).unwrap_or_default();
+    if let Some(text) = raw.get("text").and_then(Value::as_str) {
+        return Block::Text { text: text.to_owned() };
+    }
+    match raw.pointer("/image_url/url").and_then(Value::as_str) {
+        Some(url) => image(url),
+        None => Block::Other { kind: kind.to_owned(), raw: raw.clone() },
+    }
+}
+
+/// An image by its address, which may hold the image.
+fn image(url: &str) -> Block {
+    match url.strip_prefix("data:").and_then(|data| data.split_once(";base64,")) {
+        Some((kind, data)) => {
+            Block::Image { media_type: Some(kind.to_owned()), bytes: Some(text::base64_length(data)), uri: None }
+        }
+        None => Block::Image { media_type: None, bytes: None, uri: Some(url.to_owned()) },
+    }
+}
+
+fn string(object: &Object, name: &str) -> Option<String> {
+    object.get(name).and_then(Value::as_str).map(str::to_owned)
+}

@@ -1,0 +1,108 @@
+//! Supercode: `<home>/sessions/<name>.*`, a family of files for each session: `.jsonl` is the conversation, without times;
+//! `.meta.json` names it; `.usage.jsonl` and `.events.jsonl` know when and by which model. Archiving moves a family.
+
+mod details;
+mod list;
+mod message;
+#[cfg(test)]
+mod tests;
+
+use super::jsonl::Ends;
+use super::{
+    Details, Environment, Finder, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted, walk,
+};
+use crate::protocol::{Harness, Resume, RootOrigin};
+use std::collections::{BTreeMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+
+/// The directory of a home that holds the sessions, and the one in it for those that were put away.
+const SESSIONS: &str = "sessions";
+const ARCHIVED: &str = "archived";
+const HOME: &str = "SUPERCODE_HOME";
+/// What only sessions have: other files of a family end like a conversation too.
+const META: &str = ".meta.json";
+
+/// The store of Supercode.
+pub struct Supercode;
+
+impl Store for Supercode {
+    fn harness(&self) -> Harness {
+        Harness::Supercode
+    }
+
+    fn roots(&self, environment: &Environment<'_>) -> Vec<Root> {
+        let own = environment.home_of(HOME, ".config/supercode");
+        let moved = || {
+            let path = environment.path("XDG_CONFIG_HOME")?.join("supercode");
+            Some(Home { path, origin: RootOrigin::Environment, usual: false })
+        };
+        // A directory for all configuration stands behind the variable of this program, and before the default.
+        let home = match own {
+            Some(home) if home.origin == RootOrigin::Environment => Some(home),
+            Some(home) => moved().filter(|moved| moved.path != home.path).or(Some(home)),
+            None => moved(),
+        };
+        home.iter().map(|home| home.root(Harness::Supercode, SESSIONS)).collect()
+    }
+
+    fn named_root(&self, path: &Path) -> Root {
+        let home = path.parent().filter(|_| path.ends_with(SESSIONS)).unwrap_or(path);
+        Home { path: home.to_owned(), origin: RootOrigin::Flag, usual: false }.root(Harness::Supercode, SESSIONS)
+    }
+
+    fn walk(&self, root: &Root, finder: &mut Finder) {
+        walk_directory(finder, &root.path);
+        walk_directory(finder, &root.path.join(ARCHIVED));
+    }
+
+    fn read(&self, source: &Source, ends: &mut Ends) -> Result<Reading, Skip> {
+        list::session(source, ends).map(Reading::from)
+    }
+
+    fn details(&self, _: &[Root], session: &Session, wanted: Wanted) -> Result<Details, Skip> {
+        details::read(session, wanted)
+    }
+
+    fn load(&self, _: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
+        message::load(session, request)
+    }
+
+    fn workspace_mark(&self, directory: &str) -> Option<String> {
+        let mut hasher = DefaultHasher::new();
+        PathBuf::from(directory).hash(&mut hasher);
+        Some(format!("{:016x}", hasher.finish()))
+    }
+
+    fn resume(&self, root: &Root, session: &Session) -> Option<Resume> {
+        let env = BTreeMap::from([(HOME.to_owned(), root.home.to_str()?.to_owned())]);
+        Some(Resume {
+            argv: ["supercode", "resume", &session.id].map(String::from).to_vec(),
+            cwd: session.workspace.as_deref().map(String::from),
+            env: (!root.usual).then_some(env),
+        })
+    }
+}
+
+/// The conversations of the families in a directory. What belongs to no family is told.
+fn walk_directory(finder: &mut Finder, directory: &Path) {
+    let entries = finder.entries(directory);
+    let metas = entries.iter().filter_map(|found| found.name.strip_suffix(META).map(str::to_owned));
+    let families: HashSet<String> = metas.collect();
+    let mut lost = families.clone();
+    for found in entries {
+        let transcript = found.name.strip_suffix(".jsonl").filter(|name| families.contains(*name)).map(str::to_owned);
+        if let Some(name) = transcript {
+            lost.remove(&name);
+            let meta = walk::stamp(&directory.join(name + META));
+            finder.source(found, meta);
+        } else if !is_member(&found.name, &families) && !found.is_dir() {
+            finder.skip(found, Skip::Name);
+        }
+    }
+    finder.skipped.extend(lost.into_iter().map(|name| (directory.join(name + META), Skip::NoMessages)));
+}
+
+fn is_member(name: &str, families: &HashSet<String>) -> bool {
+    name.match_indices('.').any(|(dot, _)| families.contains(&name[..dot]))
+}

@@ -1,0 +1,88 @@
+//! What README.md says is what the program does.
+
+use crate::support::{Home, uuid};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+fn readme() -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap()
+}
+
+/// The first code block of a language.
+fn block(language: &str) -> String {
+    let text = readme();
+    let (_, rest) = text.split_once(&format!("```{language}\n")).expect(language);
+    rest.split_once("```").unwrap().0.to_owned()
+}
+
+/// Runs a snippet where `tackroom` is in the path, in a home with one session.
+fn run(program: &str, flag: &str, snippet: &str) -> Option<Output> {
+    let home = Home::new();
+    home.project("-p", "/p").session(&uuid(1), "the only session", 10);
+    home.peer("writer", &uuid(1), "/p");
+    let bin = Path::new(env!("CARGO_BIN_EXE_tackroom")).parent().unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
+    let mut command = Command::new(program);
+    command.args([flag, snippet]).env_clear().env("PATH", path).env("HOME", home.path()).stdin(Stdio::null());
+    match command.output() {
+        Ok(output) => Some(output),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        Err(error) => panic!("{program}: {error}"),
+    }
+}
+
+fn shown(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+#[test]
+fn the_shell_snippet_lists_what_waits() {
+    let output = run("sh", "-c", &block("sh")).expect("every system has a shell");
+    let answers: Vec<serde_json::Value> =
+        shown(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(answers.len(), 2);
+    assert_eq!(answers[0]["result"]["serverInfo"]["name"], "tackroom");
+    assert_eq!(answers[1]["result"]["total"], 0, "the only session is idle");
+}
+
+#[test]
+fn the_python_snippet_lists_the_newest() {
+    // Python is no part of what building needs; where it is missing the snippet cannot be tried.
+    if let Some(output) = run("python3", "-c", &block("python")) {
+        assert_eq!(shown(&output), "idle the only session\n");
+    }
+}
+
+/// A line without what differs from run to run: numbers, and the width of a column.
+fn lasting(line: &str) -> String {
+    let mut kept = String::new();
+    for c in line.chars().filter(|c| !c.is_ascii_digit()) {
+        if !(c == ' ' && kept.ends_with(' ')) {
+            kept.push(c);
+        }
+    }
+    kept.trim().to_owned()
+}
+
+#[test]
+fn the_demo_shows_what_the_readme_shows_in_that_order() {
+    let text = readme();
+    let (_, section) = text.split_once("## What the demo shows").unwrap();
+    let (section, _) = section.split_once("\nLines that say").unwrap();
+    let demo = Command::new(env!("CARGO_BIN_EXE_tackroom")).arg("demo").env_clear().stdin(Stdio::null()).output();
+    let demo = shown(&demo.unwrap());
+    let (spoken, table) = section.split_once("\n    STATE ").unwrap();
+    let is_shown = |line: &&str| line.starts_with("    ") && line.trim() != "...";
+    // A long line is cut to fit, and where depends on what stands before it.
+    let uncut = |line: &str| lasting(line).split('…').next().unwrap().trim().to_owned();
+    let mut lines = demo.lines().map(lasting);
+    for promised in spoken.lines().filter(is_shown).map(uncut) {
+        assert!(lines.any(|line| line.starts_with(&promised)), "the demo does not show: {promised}");
+    }
+    // The table is as wide as the terminal: its last column is what is the same everywhere.
+    for row in table.lines().skip(1) {
+        let promised = uncut(row.rsplit("  ").next().unwrap());
+        assert!(lines.any(|line| line.contains(&promised)), "the demo does not list: {promised}");
+    }
+}

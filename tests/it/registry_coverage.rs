@@ -1,0 +1,41 @@
+//! `registry/coverage`: where was looked, what was found, what was passed over and why.
+
+use crate::support::{Home, Spawn, uuid};
+use serde_json::{Value, json};
+use std::fs;
+
+#[test]
+fn every_root_is_told_with_what_was_found_and_passed_over() {
+    let home = Home::new();
+    let project = home.project("-p", "/p");
+    project.session(&uuid(1), "fine", 10);
+    fs::write(project.file(&uuid(2)), "").unwrap();
+    fs::write(project.path().join("notes.jsonl"), "{}").unwrap();
+    home.peer("writer", &uuid(1), "/p");
+    let parked = home.claude().join("sessions/1.json");
+    fs::write(parked, "{}").unwrap();
+    let nowhere = home.path().join("nowhere");
+    let flag = format!("codex={}", nowhere.display());
+    let mut server = Spawn::new(home).args(["--root", &flag]).open();
+    let answer = server.request("registry/coverage", json!({})).result();
+    let text = answer.to_string().replace(server.home.path().to_str().unwrap(), "[home]");
+    let mut answer: Value = serde_json::from_str(&text).unwrap();
+    for harness in answer["harnesses"].as_array_mut().unwrap() {
+        assert!(harness["elapsedMs"].is_u64());
+        harness["elapsedMs"] = json!(0);
+    }
+    insta::assert_snapshot!(serde_json::to_string_pretty(&answer).unwrap());
+}
+
+#[test]
+fn only_the_harnesses_that_are_asked_for_are_told() {
+    let mut server = Spawn::empty().open();
+    let answer = server.request("registry/coverage", json!({ "harnesses": ["codex"] })).result();
+    let ids: Vec<&str> =
+        answer["harnesses"].as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["codex"]);
+    server
+        .request_unchecked("registry/coverage", json!({ "harnesses": ["emacs"] }))
+        .error()
+        .is(-32602, "invalid_params");
+}

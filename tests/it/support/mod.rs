@@ -1,0 +1,22 @@
+//! What the tests share: a server to talk to, homes to show it, and the schema that holds for every frame.
+
+mod answer;
+mod home;
+mod schema;
+mod server;
+mod spawn;
+mod wire;
+
+pub use answer::{Answer, Failure};
+pub use home::{Home, uuid};
+pub use server::{Server, initialize_params};
+pub use spawn::{Spawn, Transport, bytes_in};
+pub use wire::Framing;
+
+use std::time::Duration;
+
+/// After this long a test has failed. A guard against waiting for ever, never a measure of anything.
+pub const DEADLINE: Duration = Duration::from_secs(30);
+
+/// One megabyte, as `/proc` counts.
+pub const MIB: u64 = 1024;
