@@ -310,6 +310,23 @@ fn what_is_not_understood_is_kept() {
 }
 
 #[test]
+fn of_two_results_of_one_call_that_of_the_branch_counts() {
+    let result = |uuid: &str, text: &str| {
+        let content = json!([{"type": "tool_result", "tool_use_id": "t", "content": text}]);
+        json!({"parentUuid": "a", "uuid": uuid, "type": "user", "message": {"content": content}})
+    };
+    let call = json!([{"type": "tool_use", "id": "t", "name": "T", "input": {}}]);
+    let rows = [
+        json!({"parentUuid": null, "uuid": "a", "type": "assistant", "message": {"id": "m", "content": call}}),
+        result("r1", "beside"),
+        result("r2", "on it"),
+        json!({"parentUuid": "r2", "uuid": "b", "type": "user", "message": {"content": "next"}}),
+    ];
+    let (_home, listing) = written(&rows.map(|row| row.to_string()));
+    assert_eq!(told(&whole(&listing.sessions[0])), ["Assistant a T#t", "Tool r2 T#t: on it", "User b next"]);
+}
+
+#[test]
 fn old_transcripts_hold_their_subagents_rows_beside_their_own() {
     let side = |uuid: &str, parent: Value| json!({"parentUuid": parent, "uuid": uuid, "isSidechain": true, "type": "user", "message": {"content": uuid}});
     let rows = [

@@ -262,6 +262,23 @@ fn every_kind_of_item_has_its_block() {
     );
 }
 
+#[test]
+fn a_call_and_a_turn_are_looked_for_so_far_and_no_further() {
+    const FAR: usize = limits::LOOK_BACK as usize;
+    let call = item(1, json!({"type": "function_call", "call_id": "c", "name": "T", "arguments": "1"}));
+    let output = item(2, json!({"type": "function_call_output", "call_id": "c", "output": "o"}));
+    let said = response(3, "assistant", &["said"]);
+    for (between, name, model) in [(FAR - 4096, Some("T"), Some("m")), (FAR, None, None)] {
+        let home = Home::new();
+        let records =
+            [meta(ID), user(0, "x"), turn(1, "m"), call.clone(), filler(between), output.clone(), said.clone()];
+        home.write(FILE, lines(&records));
+        let messages = home.list().messages(ID);
+        let Block::ToolResult { name: told, .. } = &messages[1].content[0] else { panic!() };
+        assert_eq!((told.as_deref(), messages[2].model.as_deref()), (name, model));
+    }
+}
+
 fn rolled_back(turns: u64) -> Value {
     json!({"timestamp": at(9), "type": "event_msg", "payload": {"type": "thread_rolled_back", "num_turns": turns}})
 }
