@@ -4,7 +4,7 @@ use super::output::Failure;
 use super::{FAILED, LookArgs, USAGE};
 use crate::authority::Grant;
 use crate::limits;
-use crate::platform::{signals::Signals, stdio};
+use crate::platform::{memory, signals::Signals, stdio};
 use crate::protocol::{AuthorityRequest, Harness, Limits, Permission};
 use crate::rpc::{self, End, Framing};
 use crate::service::{Config, Service};
@@ -99,6 +99,7 @@ fn lower(flags: &[String]) -> Result<Limits, String> {
 }
 
 fn serve(config: Config, framing: FramingArg) -> std::io::Result<ExitCode> {
+    memory::give_back_large_buffers();
     let framing = match framing {
         FramingArg::Auto => None,
         FramingArg::Lines => Some(Framing::Lines),

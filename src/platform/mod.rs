@@ -3,6 +3,7 @@
 pub mod exec;
 pub mod files;
 pub mod git;
+pub mod memory;
 pub mod process;
 pub mod signals;
 pub mod socket;
