@@ -46,17 +46,26 @@ impl Stamp {
     }
 }
 
-/// Opens a regular file for reading. A FIFO, a device or a directory is refused without waiting for it.
+/// Opens a regular file for reading. A FIFO, a device or a directory is refused without waiting for it. Where the system
+/// allows it, the file does not even show that it was read.
 pub fn open_regular(path: &Path) -> io::Result<File> {
-    let mut options = File::options();
-    options.read(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
-    }
-    let file = options.open(path)?;
+    #[cfg(target_os = "linux")]
+    // Only the owner may ask for that.
+    let file = match open_quietly(path, libc::O_NOATIME) {
+        Err(error) if error.raw_os_error() == Some(libc::EPERM) => open_quietly(path, 0),
+        opened => opened,
+    }?;
+    #[cfg(all(unix, not(target_os = "linux")))]
+    let file = open_quietly(path, 0)?;
+    #[cfg(not(unix))]
+    let file = File::open(path)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("not a regular file")) }
+}
+
+#[cfg(unix)]
+fn open_quietly(path: &Path, more: libc::c_int) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    File::options().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY | more).open(path)
 }
 
 /// Reads at `offset` into `buffer` until it is full or the file ends; answers how much came.
