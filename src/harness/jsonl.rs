@@ -18,6 +18,8 @@ pub struct Ends {
     head_end: usize,
     /// Start of the first complete line of the tail.
     tail_start: usize,
+    /// What can be told of a line that is longer than the head may be.
+    mended: Option<Vec<u8>>,
 }
 
 impl Ends {
@@ -34,6 +36,7 @@ impl Ends {
         }
         self.head.clear();
         self.tail.clear();
+        self.mended = None;
         // A file that two parts would cover is read as one, so that no line is cut between them.
         let both = limits::HEAD_FIRST + limits::TAIL_FIRST;
         self.read_head(file, if self.size <= both as u64 { both } else { limits::HEAD_FIRST })?;
@@ -45,6 +48,7 @@ impl Ends {
     pub fn load_stream(&mut self, mut stream: impl Read, to_end: bool) -> Result<(), Skip> {
         self.head.clear();
         self.tail.clear();
+        self.mended = None;
         self.tail_start = 0;
         let mut failed = stream.by_ref().take(limits::HEAD_MAX as u64).read_to_end(&mut self.head).err();
         if self.head.is_empty() {
@@ -79,11 +83,17 @@ impl Ends {
         Ok(())
     }
 
-    /// Reads more of the head. False when there is no more within the bounds.
+    /// Reads more of the head, and at last what can be told of a line that the head cuts. False when there is no more
+    /// within the bounds.
     pub fn grow_head(&mut self, file: &File) -> Result<bool, Skip> {
         let length = (self.head.len() * 4).min(limits::HEAD_MAX);
-        if self.whole() || length <= self.head.len() {
+        if self.whole() {
             return Ok(false);
+        }
+        if length <= self.head.len() {
+            let is_new = self.mended.is_none();
+            let mended = self.mended.get_or_insert_with(|| mend(trim(&self.head[self.head_end..])).unwrap_or_default());
+            return Ok(is_new && !mended.is_empty());
         }
         self.read_head(file, length)?;
         Ok(true)
@@ -107,7 +117,16 @@ impl Ends {
 
     /// The lines of the head, first to last.
     pub fn head(&self) -> impl DoubleEndedIterator<Item = &[u8]> {
-        lines(&self.head[..self.head_end])
+        lines(&self.head[..self.head_end]).chain(lines(self.mended.as_deref().unwrap_or_default()))
+    }
+
+    /// The last string of this name that stands in the tail, in whatever record: what is left to ask where no line of
+    /// the tail is whole.
+    pub fn last_string(&self, name: &str) -> Option<String> {
+        let opening = format!("\"{name}\":\"");
+        let at = memchr::memmem::rfind(&self.tail, opening.as_bytes())?;
+        let value = &self.tail[at + opening.len() - 1..];
+        serde_json::Deserializer::from_slice(value).into_iter().next()?.ok()
     }
 
     /// The lines of the tail, last to first; where the head is the whole file, its lines.
@@ -148,6 +167,34 @@ impl Ends {
         };
         Ok(())
     }
+}
+
+/// A record that was cut inside a string, as the record that it would be if it ended there. What stands behind a long
+/// text or an image is lost, what stands before it is not.
+fn mend(cut: &[u8]) -> Option<Vec<u8>> {
+    let text = match std::str::from_utf8(cut) {
+        Ok(text) => text,
+        Err(error) => std::str::from_utf8(&cut[..error.valid_up_to()]).ok()?,
+    };
+    let (mut open, mut in_string, mut escape) = (Vec::new(), false, None);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if escape.is_some_and(|start| at - start == 1) => escape = escape.filter(|_| byte == b'u'),
+            _ if escape.is_some_and(|start| at - start < 5) => {}
+            b'\\' if in_string => escape = Some(at),
+            b'"' => (in_string, escape) = (!in_string, None),
+            b'{' if !in_string => open.push(b'}'),
+            b'[' if !in_string => open.push(b']'),
+            b'}' | b']' if !in_string => drop(open.pop()),
+            _ => escape = None,
+        }
+    }
+    // An escape that is cut cannot be told.
+    let end = escape.filter(|start| text.len() - start < 6).unwrap_or(text.len());
+    let mut mended = text.as_bytes().get(..end).filter(|_| in_string)?.to_vec();
+    mended.push(b'"');
+    mended.extend(open.iter().rev());
+    serde_json::from_slice::<serde::de::IgnoredAny>(&mended).ok().map(|_| mended)
 }
 
 /// The lines of a text, without blank ones and line ends.
@@ -331,6 +378,18 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_record_that_is_cut_inside_a_text_keeps_what_stands_before(text in "\\PC{1,30}", cut in 1_usize..60) {
+            let record = serde_json::json!({ "first": [1, { "a": "b" }], "text": text, "last": true }).to_string();
+            let from = record.find("\"text\":").unwrap() + "\"text\":\"".len();
+            let to = record.rfind("\",\"last\"").unwrap();
+            let end = (from + cut).min(to);
+            let mended = mend(&record.as_bytes()[..end]).unwrap();
+            let mended: serde_json::Value = serde_json::from_slice(&mended).unwrap();
+            prop_assert_eq!(&mended["first"], &serde_json::json!([1, { "a": "b" }]));
+            prop_assert!(text.starts_with(mended["text"].as_str().unwrap()));
+        }
+
         #[test]
         fn lines_are_the_same_from_both_sides(text in "[a\n ]{0,40}") {
             let expected: Vec<_> = text.split('\n').map(|line| trim(line.as_bytes())).filter(|l| !l.is_empty()).collect();

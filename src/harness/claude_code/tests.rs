@@ -232,3 +232,21 @@ fn getting_back_in_names_the_home_only_where_it_is_unusual() {
     let env = BTreeMap::from([("CLAUDE_CONFIG_DIR".to_owned(), home)]);
     assert_eq!(ClaudeCode.resume(&root, session).unwrap().env, Some(env));
 }
+
+#[test]
+fn a_first_message_with_a_large_image_still_tells_what_it_is() {
+    let image = "A".repeat(600 << 10);
+    let row = format!(
+        r#"{{"type":"user","message":{{"role":"user","content":[{{"type":"text","text":"what is this"}},{{"type":"image","source":{{"data":"{image}"}}}}]}},"uuid":"u","timestamp":"2026-11-30T08:00:00Z","cwd":"/p"}}"#
+    );
+    let answer = r#"{"type":"assistant","cwd":"/p","timestamp":"2026-11-30T08:00:05Z","message":{"id":"a","role":"assistant","model":"m","content":[{"type":"text","text":"a picture"}]}}"#;
+    for (lines, updated) in
+        [(vec![row.clone()], "2026-11-30T08:00:00Z"), (vec![row, answer.to_owned()], "2026-11-30T08:00:05Z")]
+    {
+        let (_home, listing) = written(&lines);
+        let session = listing.of(ID);
+        assert_eq!(session.title.as_deref(), Some("what is this"));
+        assert_eq!(session.workspace.as_deref(), Some("/p"));
+        assert_eq!(session.updated_at_ms, crate::harness::text::time(updated));
+    }
+}

@@ -54,6 +54,12 @@ impl Facts {
             }
         }
         facts.whole = ends.whole();
+        if facts.workspace.is_none() {
+            facts.workspace = ends.last_string("cwd").and_then(|cwd| text::workspace(&cwd));
+        }
+        if facts.updated_at_ms.is_none() {
+            facts.updated_at_ms = ends.last_string("timestamp").and_then(|time| text::time(&time));
+        }
         Ok(facts)
     }
 
