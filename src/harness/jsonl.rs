@@ -115,6 +115,11 @@ impl Ends {
         self.head.len() as u64 >= self.size
     }
 
+    /// Whether the file is a first line that is still being written.
+    pub fn is_torn(&self) -> bool {
+        self.whole() && memchr::memchr(b'\n', &self.head).is_none()
+    }
+
     /// The lines of the head, first to last.
     pub fn head(&self) -> impl DoubleEndedIterator<Item = &[u8]> {
         lines(&self.head[..self.head_end]).chain(lines(self.mended.as_deref().unwrap_or_default()))

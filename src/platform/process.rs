@@ -20,6 +20,15 @@ pub fn alive(pid: i32) -> bool {
     pid > 0
         && matches!(kill(Pid::from_raw(pid), None), Ok(()) | Err(Errno::EPERM))
         && !look(pid).is_some_and(|seen| seen.zombie)
+        && !is_thread(pid)
+}
+
+/// Whether the number is that of a thread and of no process: on Linux both can be asked for the same way.
+#[cfg(unix)]
+fn is_thread(pid: i32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let group = status.lines().find_map(|line| line.strip_prefix("Tgid:")?.trim().parse().ok());
+    group.is_some_and(|group: i32| group != pid)
 }
 
 /// Whether the process is there and running: cannot be judged here.
@@ -240,5 +249,20 @@ mod tests {
         let (machine, namespace) = domain.strip_prefix("linux:").unwrap().split_once(':').unwrap();
         assert!(machine.is_empty() || machine.len() == 32, "{domain}");
         assert!(namespace.starts_with("pid:[") && namespace.ends_with(']'), "{domain}");
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_thread_is_no_process() {
+        let (tell, told) = std::sync::mpsc::channel();
+        let (stop, stopped) = std::sync::mpsc::channel::<()>();
+        let thread = std::thread::spawn(move || {
+            let number = std::fs::read_link("/proc/thread-self").unwrap();
+            tell.send(number.file_name().unwrap().to_str().unwrap().parse::<i32>().unwrap()).unwrap();
+            let _ = stopped.recv();
+        });
+        assert!(!alive(told.recv().unwrap()));
+        drop(stop);
+        thread.join().unwrap();
     }
 }

@@ -92,6 +92,7 @@ impl Stored {
         rows.sort_unstable_by(|a, b| sort_key(a).cmp(&sort_key(b)));
         let by_id = rows.iter().enumerate().map(|(index, row)| ((row.harness, row.id().into()), index)).collect();
         remarks(&mut rows, &by_id, scans);
+        inherit_workspaces(&mut rows, &by_id);
         continuations(&mut rows, &by_id);
         copies(&mut rows);
         let mut children: HashMap<usize, Vec<usize>> = HashMap::new();
@@ -125,8 +126,14 @@ fn sort_key(row: &Row) -> (Reverse<Option<i64>>, &str, &str) {
     (Reverse(row.session.updated_at_ms), row.harness.id(), row.id())
 }
 
-/// Where ids are not unique, a session means one of its own root first.
+/// Where ids are not unique, a session means one of its own root first. One of another harness is meant by the whole id
+/// of its entry.
 fn related(by_id: &Index, row: &Row, session_id: &str) -> Option<usize> {
+    if let Some((harness, id)) = session_id.split_once(':')
+        && let Some(found) = harness.parse().ok().and_then(|harness: Harness| by_id.get(&(harness, id.into())))
+    {
+        return Some(*found);
+    }
     let near = by_id.get(&(row.harness, elsewhere(session_id, &row.root).into()));
     near.or_else(|| by_id.get(&(row.harness, session_id.into()))).copied()
 }
@@ -226,6 +233,20 @@ fn find_workspaces(rows: &mut [Row], scans: &[RootScan], directories: &[String])
         row.found_workspace = found.get(&(row.harness, mark.to_owned())).map(|directory| (*directory).into());
     }
     true
+}
+
+/// A session of which no directory is known works in that of the session of another harness that it stands for.
+fn inherit_workspaces(rows: &mut [Row], by_id: &Index) {
+    let lacking = rows.iter().enumerate().filter(|(_, row)| row.workspace().is_none());
+    let found: Vec<(usize, Box<str>)> = lacking
+        .filter_map(|(index, row)| {
+            let worker = &rows[related(by_id, row, row.parent.as_ref()?.session_id.as_deref()?)?];
+            (worker.harness != row.harness).then_some((index, worker.workspace()?.into()))
+        })
+        .collect();
+    for (row, workspace) in found {
+        rows[row].found_workspace = Some(workspace);
+    }
 }
 
 fn name(rows: &mut [Row], scans: &[RootScan]) {

@@ -23,6 +23,7 @@ pub struct Facts {
     records: bool,
     messages: bool,
     whole: bool,
+    torn: bool,
     workspace: Option<Box<str>>,
     prompt: Option<Box<str>>,
     command: Option<Box<str>>,
@@ -54,6 +55,7 @@ impl Facts {
             }
         }
         facts.whole = ends.whole();
+        facts.torn = ends.is_torn();
         if facts.workspace.is_none() {
             facts.workspace = ends.last_string("cwd").and_then(|cwd| text::workspace(&cwd));
         }
@@ -154,7 +156,7 @@ impl Facts {
     pub fn into_session(self, source: &Source) -> Result<Session, Skip> {
         let id = stem(&source.path);
         if !self.records {
-            return Err(Skip::NoRecords);
+            return Err(if self.torn { Skip::NoMessages } else { Skip::NoRecords });
         }
         if !self.messages && self.whole {
             return Err(Skip::NoMessages);

@@ -216,7 +216,7 @@ pub fn read(source: &Source, ends: &mut Ends) -> Result<Session, Skip> {
 fn no_message(opening: &Opening, ends: &Ends) -> Result<(), Skip> {
     let mut lines = ends.head().chain(ends.tail_reversed());
     if opening.meta.is_none() && lines.all(|line| Record::parse(line).is_none()) {
-        return Err(Skip::NoRecords);
+        return Err(if ends.is_torn() { Skip::NoMessages } else { Skip::NoRecords });
     }
     let goes_on = opening.meta.as_ref().is_some_and(|meta| meta.base.is_some());
     let is_turn = |line: &[u8]| NEEDLES.started.find(line).is_some() || NEEDLES.turn.find(line).is_some();

@@ -26,6 +26,11 @@ impl Store for Orchestrator {
         Harness::Orchestrator
     }
 
+    fn ids_are_unique(&self) -> bool {
+        // A key is unique within its home only.
+        false
+    }
+
     fn roots(&self, environment: &Environment<'_>) -> Vec<Root> {
         let home = environment.home_of("SUPERCODE_ORCHESTRATOR_HOME", ".supercode/orchestrator");
         home.iter().map(|home| home.root(Harness::Orchestrator, "")).collect()
