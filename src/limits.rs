@@ -40,6 +40,8 @@ pub const DRAIN: std::time::Duration = std::time::Duration::from_secs(5);
 /// The shortest time between two `$/progress` notifications of one request.
 pub const PROGRESS_INTERVAL: std::time::Duration = std::time::Duration::from_millis(100);
 
+/// A root of which nothing was read for so long is left out of an answer.
+pub const ROOT_SILENCE: std::time::Duration = std::time::Duration::from_secs(3);
 /// Threads that read session files at the same time.
 pub const READERS: usize = 8;
 /// Bytes of a session file's head that are read at first.

@@ -84,8 +84,9 @@ pub fn live(listing: &peer::Listing) -> Vec<Live> {
 }
 
 impl Stored {
-    /// Joins what the files of all roots say. `directories` are those that are known beyond them.
-    pub fn join(scans: &[RootScan], directories: &[String]) -> Self {
+    /// Joins what the files of all roots say, but of those that are `silent`. `directories` are those that are known
+    /// beyond them.
+    pub fn join(scans: &[&RootScan], silent: &[Root], directories: &[String]) -> Self {
         let mut rows = one_a_conversation(scans);
         name(&mut rows, scans);
         let has_marks = find_workspaces(&mut rows, scans, directories);
@@ -102,7 +103,8 @@ impl Stored {
                 children.entry(parent).or_default().push(index);
             }
         }
-        let (problems, reports) = (problems(scans), scans.iter().map(report).collect());
+        let problems = problems(scans, silent);
+        let reports = scans.iter().map(|scan| report(scan)).chain(silent.iter().map(silence)).collect();
         Self { rows, problems, reports, has_marks, by_id, children }
     }
 
@@ -154,7 +156,7 @@ struct Best<'a> {
 }
 
 /// The same session in two files (migrations, archives, copied homes) is one: the newest of the newest form counts.
-fn one_a_conversation(scans: &[RootScan]) -> Vec<Row> {
+fn one_a_conversation(scans: &[&RootScan]) -> Vec<Row> {
     let mut best: HashMap<Key<'_>, Best<'_>> = HashMap::new();
     let rank = |session: &Arc<Session>, scan: usize| {
         let place = (Reverse(scan), Reverse(session.location.to_path_buf()));
@@ -191,7 +193,7 @@ fn one_a_conversation(scans: &[RootScan]) -> Vec<Row> {
 }
 
 /// Ids for the sessions whose own is that of another one in an earlier root.
-fn own_ids<'a>(best: &HashMap<Key<'a>, Best<'_>>, scans: &[RootScan]) -> HashMap<Key<'a>, Box<str>> {
+fn own_ids<'a>(best: &HashMap<Key<'a>, Best<'_>>, scans: &[&RootScan]) -> HashMap<Key<'a>, Box<str>> {
     let mut ambiguous: Vec<_> = best.iter().filter(|(_, best)| !scans[best.scan].ids_are_unique()).collect();
     ambiguous.sort_unstable_by_key(|(key, best)| (best.first, **key));
     let mut taken: HashSet<(Harness, String)> = HashSet::new();
@@ -210,14 +212,14 @@ fn own_ids<'a>(best: &HashMap<Key<'a>, Best<'_>>, scans: &[RootScan]) -> HashMap
 }
 
 /// Looks for the directories of which stores keep only marks, among all that are known; whether there are such marks.
-fn find_workspaces(rows: &mut [Row], scans: &[RootScan], directories: &[String]) -> bool {
+fn find_workspaces(rows: &mut [Row], scans: &[&RootScan], directories: &[String]) -> bool {
     let marked = |row: &Row| row.session.workspace.is_none() && row.session.workspace_mark.is_some();
     let harnesses: BTreeSet<Harness> = rows.iter().filter(|row| marked(row)).map(|row| row.harness).collect();
     if harnesses.is_empty() {
         return false;
     }
-    let mut known: BTreeSet<&str> = scans.iter().flat_map(RootScan::workspaces).collect();
-    known.extend(scans.iter().flat_map(RootScan::sessions).filter_map(|session| session.workspace.as_deref()));
+    let mut known: BTreeSet<&str> = scans.iter().flat_map(|scan| scan.workspaces()).collect();
+    known.extend(scans.iter().flat_map(|scan| scan.sessions()).filter_map(|session| session.workspace.as_deref()));
     known.extend(directories.iter().map(String::as_str));
     let mut found: HashMap<(Harness, String), &str> = HashMap::new();
     for harness in harnesses {
@@ -249,7 +251,7 @@ fn inherit_workspaces(rows: &mut [Row], by_id: &Index) {
     }
 }
 
-fn name(rows: &mut [Row], scans: &[RootScan]) {
+fn name(rows: &mut [Row], scans: &[&RootScan]) {
     // Where ids are not unique, a name is that of a session of its own root.
     let mut names: HashMap<(Harness, Option<&Path>, &str), &Name> = HashMap::new();
     for scan in scans {
@@ -275,7 +277,7 @@ fn name(rows: &mut [Row], scans: &[RootScan]) {
 }
 
 /// What files say of sessions of others counts where those say nothing of the kind themselves.
-fn remarks(rows: &mut [Row], by_id: &Index, scans: &[RootScan]) {
+fn remarks(rows: &mut [Row], by_id: &Index, scans: &[&RootScan]) {
     for (harness, remark) in scans.iter().flat_map(|scan| scan.remarks().map(|remark| (scan.root.harness, remark))) {
         let Some(row) = by_id.get(&(harness, remark.session.clone())).map(|index| &mut rows[*index]) else { continue };
         let unknown = row.parent.as_ref().is_none_or(|parent| parent.session_id.is_none());
@@ -328,7 +330,7 @@ fn copies(rows: &mut [Row]) {
     }
 }
 
-fn problems(scans: &[RootScan]) -> Vec<Problem> {
+fn problems(scans: &[&RootScan], silent: &[Root]) -> Vec<Problem> {
     let mut problems: Vec<Problem> = scans
         .iter()
         .flat_map(|scan| {
@@ -343,9 +345,36 @@ fn problems(scans: &[RootScan]) -> Vec<Problem> {
             })
         })
         .collect();
+    problems.extend(silent.iter().map(|root| Problem {
+        harness: Some(root.harness),
+        path: Some(root.path.display().to_string()),
+        id: None,
+        endpoint: None,
+        reason: "timeout".to_owned(),
+        message: silence_message(),
+    }));
     problems.sort_unstable_by(|a, b| (a.harness, &a.path).cmp(&(b.harness, &b.path)));
     problems.truncate(limits::PROBLEMS_LISTED);
     problems
+}
+
+fn silence_message() -> String {
+    format!("it has not answered for {} seconds; its sessions are left out", limits::ROOT_SILENCE.as_secs())
+}
+
+/// What can be told of a root that does not answer.
+fn silence(root: &Root) -> RootReport {
+    let skipped = Skipped { path: root.path.display().to_string(), reason: silence_message() };
+    RootReport {
+        harness: root.harness,
+        path: root.path.clone(),
+        origin: root.origin,
+        exists: true,
+        files: 0,
+        sessions: 0,
+        skipped: vec![skipped],
+        truncated: false,
+    }
 }
 
 fn report(scan: &RootScan) -> RootReport {

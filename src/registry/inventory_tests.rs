@@ -1,7 +1,8 @@
 //! The join, over a store that does what stores may do.
 
 use super::inventory::Stored;
-use super::scan::{RootScan, refresh_all};
+use super::roots::Slot;
+use super::scan::RootScan;
 use super::{Registry, Request};
 use crate::authority::Grant;
 use crate::harness::pages::testing::Patient;
@@ -108,7 +109,7 @@ fn world(roots: &[&[Value]]) -> World {
     }
     let mut scans: Vec<_> =
         paths.iter().map(|root| RootScan::with_store(GOOSE.named_root(root), Some(GOOSE))).collect();
-    refresh_all(&mut scans, &Patient).unwrap();
+    scans.iter_mut().for_each(|scan| scan.refresh(&Patient).unwrap());
     World { home, roots: paths, scans }
 }
 
@@ -117,7 +118,7 @@ fn sessions(sessions: &[Value]) -> Value {
 }
 
 fn join(world: &World) -> Stored {
-    Stored::join(&world.scans, &[])
+    Stored::join(&world.scans.iter().collect::<Vec<_>>(), &[], &[])
 }
 
 /// Ids behind the harness, and titles.
@@ -196,7 +197,7 @@ fn a_mark_is_resolved_against_every_directory_that_is_known() {
         ])],
     ]);
     let resolved = |directories: &[String]| {
-        let stored = Stored::join(&world.scans, directories);
+        let stored = Stored::join(&world.scans.iter().collect::<Vec<_>>(), &[], directories);
         assert!(stored.has_marks);
         ["a", "b", "c", "d", "e", "f"].map(|id| {
             let row = stored.find(Harness::Goose, id).unwrap();
@@ -235,7 +236,7 @@ fn listed(registry: &Registry, query: &Query) -> Vec<(String, Option<String>)> {
 
 fn registry_of(world: World, homes: Homes) -> (TempDir, Registry) {
     let registry = Registry::new(homes, "test".to_owned());
-    registry.state().scans.extend(world.scans);
+    registry.state().slots.extend(world.scans.into_iter().map(Slot::new));
     (world.home, registry)
 }
 

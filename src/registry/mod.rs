@@ -8,6 +8,7 @@ mod inventory_tests;
 mod load;
 mod page;
 mod query;
+mod roots;
 mod scan;
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,7 @@ use crate::harness::{Homes, Root};
 use crate::protocol::{Harness, Problem, RootOrigin, Skipped};
 use crate::{harness, limits, peer};
 use inventory::{Live, Stored};
+use roots::Slot;
 use scan::RootScan;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -47,7 +49,9 @@ pub struct Registry {
 
 struct State {
     homes: Homes,
-    scans: Vec<RootScan>,
+    slots: Vec<Arc<Slot>>,
+    /// The roots that did not answer the last time.
+    silent: Vec<PathBuf>,
     stored: Arc<Stored>,
     live: Arc<Vec<Live>>,
     /// Where live sessions worked when the stored ones were joined.
@@ -91,10 +95,11 @@ pub struct RootReport {
 impl Registry {
     /// An inventory of these homes; nothing is read yet.
     pub fn new(homes: Homes, instance: String) -> Self {
-        let scans = homes.roots().iter().cloned().map(RootScan::new).collect();
+        let slots = homes.roots().iter().cloned().map(|root| Slot::new(RootScan::new(root))).collect();
         let state = State {
             homes,
-            scans,
+            slots,
+            silent: Vec::new(),
             stored: Arc::default(),
             live: Arc::default(),
             directories: Vec::new(),
@@ -114,7 +119,7 @@ impl Registry {
             }
         }
         let new: Vec<Root> = state.homes.roots()[known..].to_vec();
-        state.scans.extend(new.into_iter().map(RootScan::new));
+        state.slots.extend(new.into_iter().map(|root| Slot::new(RootScan::new(root))));
     }
 
     /// The roots of every harness that has a store, as paths that can be shown.
@@ -161,22 +166,28 @@ impl Registry {
 
 impl State {
     fn read(&mut self, instance: &str, attendant: &dyn Attendant) -> Result<Snapshot, Error> {
-        scan::refresh_all(&mut self.scans, attendant)?;
+        roots::refresh_all(&self.slots, limits::ROOT_SILENCE, attendant)?;
         let begin = Instant::now();
         let listing = peer::list(&claude_homes(&self.homes));
         let mut elapsed = BTreeMap::from([(Harness::ClaudeCode, begin.elapsed())]);
         let directories: BTreeSet<&String> = listing.peers.iter().filter_map(|found| found.peer.cwd.as_ref()).collect();
         let directories: Vec<String> = directories.into_iter().cloned().collect();
         let known = !self.stored.has_marks || self.directories == directories;
-        if self.scans.iter().any(|scan| scan.changed) || !known {
-            self.scans.iter_mut().for_each(|scan| scan.changed = false);
-            self.stored = Arc::new(Stored::join(&self.scans, &directories));
-            self.directories = directories;
+        let mut scans: Vec<_> = self.slots.iter().filter_map(|slot| slot.scan()).collect();
+        let answered = |root: &&Root| scans.iter().any(|scan| scan.root == **root);
+        let silent: Vec<Root> = self.homes.roots().iter().filter(|root| !answered(root)).cloned().collect();
+        let silent_paths: Vec<PathBuf> = silent.iter().map(|root| root.path.clone()).collect();
+        if scans.iter().any(|scan| scan.changed) || !known || silent_paths != self.silent {
+            scans.iter_mut().for_each(|scan| scan.changed = false);
+            let scans: Vec<&RootScan> = scans.iter().map(|scan| &**scan).collect();
+            self.stored = Arc::new(Stored::join(&scans, &silent, &directories));
+            (self.directories, self.silent) = (directories, silent_paths);
             self.revision += 1;
         }
-        for scan in &self.scans {
+        for scan in &scans {
             *elapsed.entry(scan.root.harness).or_default() += scan.elapsed;
         }
+        drop(scans);
         let live = inventory::live(&listing);
         if *self.live != live {
             self.revision += 1;

@@ -135,13 +135,14 @@ impl RootScan {
         self.finder.skipped.iter().map(|(path, skip)| (path.as_path(), skip)).chain(read)
     }
 
-    /// How many files could hold a session.
+    /// How many files could hold a session: those that only speak of sessions of others do not.
     pub fn file_count(&self) -> usize {
-        self.files.len()
+        let is_remark = |file: &&File| matches!(&file.known, Known::Many(many) if many.sessions.is_empty());
+        self.files.len() - self.files.values().filter(is_remark).count()
     }
 
     /// Walks, and reads what is new.
-    fn refresh(&mut self, attendant: &dyn Attendant) -> Result<(), Error> {
+    pub fn refresh(&mut self, attendant: &dyn Attendant) -> Result<(), Error> {
         let Some(store) = self.store else { return Ok(()) };
         let begin = Instant::now();
         let mut finder = Finder::default();
@@ -200,18 +201,6 @@ impl RootScan {
         );
         changed
     }
-}
-
-/// Refreshes every root, each on a thread of its own.
-pub fn refresh_all(scans: &mut [RootScan], attendant: &dyn Attendant) -> Result<(), Error> {
-    let Some((first, others)) = scans.split_first_mut() else { return Ok(()) };
-    std::thread::scope(|scope| {
-        let others: Vec<_> = others.iter_mut().map(|scan| scope.spawn(|| scan.refresh(attendant))).collect();
-        let first = first.refresh(attendant);
-        others.into_iter().fold(first, |result, other| {
-            result.and(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-        })
-    })
 }
 
 impl Known {

@@ -1,0 +1,180 @@
+//! All roots at once, each on a thread of its own: one that does not answer (a dead mount) is left behind after a while
+//! and delays the others by nothing.
+
+use super::scan::RootScan;
+use super::{Attendant, Error};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// A root whose reading may be left behind.
+pub struct Slot {
+    scan: Mutex<RootScan>,
+    /// Whether a reading was left behind that has not come back yet.
+    stuck: AtomicBool,
+}
+
+/// What stands between a reading that may be left behind and the request that it is for.
+#[derive(Default)]
+struct Watch {
+    cancelled: AtomicBool,
+    /// Moves as long as any root is read.
+    pulse: AtomicU64,
+    told: Mutex<Option<(String, u64, Option<u64>)>>,
+}
+
+impl Attendant for Watch {
+    fn cancelled(&self) -> bool {
+        self.pulse.fetch_add(1, Ordering::Relaxed);
+        self.cancelled.load(Ordering::Relaxed)
+    }
+
+    fn progress(&self, message: &str, done: u64, total: Option<u64>) {
+        *lock(&self.told) = Some((message.to_owned(), done, total));
+    }
+}
+
+/// How often it is looked whether the request is still wanted. A reading that is done is noticed at once.
+const LOOK: Duration = Duration::from_millis(20);
+
+impl Slot {
+    /// A root that nothing is known of yet.
+    pub fn new(scan: RootScan) -> Arc<Self> {
+        Arc::new(Self { scan: Mutex::new(scan), stuck: AtomicBool::new(false) })
+    }
+
+    /// What is known of the root; `None` while a reading of it is left behind.
+    pub fn scan(&self) -> Option<MutexGuard<'_, RootScan>> {
+        (!self.stuck.load(Ordering::Acquire)).then(|| lock(&self.scan))
+    }
+}
+
+/// Reads every root that answers. One of which nothing is read for as long as `silence` is left behind, which
+/// [`Slot::scan`] tells.
+pub fn refresh_all(slots: &[Arc<Slot>], silence: Duration, attendant: &dyn Attendant) -> Result<(), Error> {
+    let watch = Arc::new(Watch::default());
+    let (tell, told) = mpsc::channel();
+    let mut waiting: Vec<&Arc<Slot>> = Vec::new();
+    for slot in slots.iter().filter(|slot| !slot.stuck.load(Ordering::Acquire)) {
+        let (reader, watch, tell) = (slot.clone(), watch.clone(), tell.clone());
+        std::thread::spawn(move || {
+            let result = lock(&reader.scan).refresh(&*watch);
+            reader.stuck.store(false, Ordering::Release);
+            // Nobody listens any more where this one was left behind.
+            let _ = tell.send((reader, result));
+        });
+        waiting.push(slot);
+    }
+    drop(tell);
+    let (mut pulse, mut moved) = (0, Instant::now());
+    while !waiting.is_empty() {
+        match told.recv_timeout(LOOK) {
+            Ok((reader, result)) => {
+                result?;
+                waiting.retain(|slot| !Arc::ptr_eq(slot, &reader));
+                moved = Instant::now();
+                continue;
+            }
+            // A reading that panicked tells nothing, and its root is as it was.
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if attendant.cancelled() {
+            watch.cancelled.store(true, Ordering::Relaxed);
+            return Err(Error::Cancelled);
+        }
+        if let Some((message, done, total)) = lock(&watch.told).take() {
+            attendant.progress(&message, done, total);
+        }
+        let now = watch.pulse.load(Ordering::Relaxed);
+        if now != pulse {
+            (pulse, moved) = (now, Instant::now());
+        } else if moved.elapsed() >= silence {
+            waiting.iter().for_each(|slot| slot.stuck.store(true, Ordering::Release));
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{
+        Details, Environment, Finder, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
+        jsonl::Ends,
+    };
+    use crate::protocol::{Harness, Resume, RootOrigin};
+    use std::path::Path;
+
+    /// A store whose files can only be reached while this can be locked.
+    struct Mount(Mutex<()>);
+
+    static MOUNT: Mount = Mount(Mutex::new(()));
+
+    impl Store for Mount {
+        fn harness(&self) -> Harness {
+            Harness::Pi
+        }
+        fn roots(&self, _: &Environment<'_>) -> Vec<Root> {
+            Vec::new()
+        }
+        fn named_root(&self, path: &Path) -> Root {
+            let (path, home) = (path.to_owned(), path.to_owned());
+            Root { harness: Harness::Pi, path, home, origin: RootOrigin::Flag, usual: false }
+        }
+        fn walk(&self, _: &Root, finder: &mut Finder) {
+            drop(lock(&self.0));
+            finder.exists = true;
+        }
+        fn read(&self, _: &Source, _: &mut Ends) -> Result<Reading, Skip> {
+            Err(Skip::Vanished)
+        }
+        fn details(&self, _: &[Root], _: &Session, _: Wanted<'_>) -> Result<Details, Skip> {
+            Err(Skip::Vanished)
+        }
+        fn load(&self, _: &[Root], _: &Session, _: &PageRequest<'_>) -> Result<Page, Skip> {
+            Err(Skip::Vanished)
+        }
+        fn resume(&self, _: &Root, _: &Session) -> Option<Resume> {
+            None
+        }
+    }
+
+    struct Patient;
+
+    impl Attendant for Patient {
+        fn cancelled(&self) -> bool {
+            false
+        }
+        fn progress(&self, _: &str, _: u64, _: Option<u64>) {}
+    }
+
+    #[test]
+    fn a_root_that_does_not_answer_is_left_behind_until_it_does() {
+        let here = tempfile::tempdir().unwrap();
+        let root = |name: &str| MOUNT.named_root(&here.path().join(name));
+        let slots = [
+            Slot::new(RootScan::with_store(root("dead"), Some(&MOUNT))),
+            Slot::new(RootScan::with_store(root("x"), None)),
+        ];
+        let read = || refresh_all(&slots, Duration::from_millis(50), &Patient).unwrap();
+        let dead = lock(&MOUNT.0);
+        for _ in 0..3 {
+            read();
+            assert!(slots[0].scan().is_none() && slots[1].scan().is_some());
+        }
+        drop(dead);
+        // The reading that was left behind comes back on its own.
+        while slots[0].scan().is_none() {
+            std::thread::yield_now();
+        }
+        read();
+        assert!(slots[0].scan().is_some_and(|scan| scan.finder.exists));
+    }
+}
