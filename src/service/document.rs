@@ -14,22 +14,77 @@ fn generator(definitions: &'static str) -> SchemaGenerator {
     settings.into_generator()
 }
 
+/// Makes the schemas of both directions. What the server sends never holds `null` for what it leaves out; what it reads
+/// may.
+struct Generators {
+    input: SchemaGenerator,
+    output: SchemaGenerator,
+}
+
+impl Generators {
+    fn new(definitions: &'static str) -> Self {
+        Self { input: generator(definitions), output: generator(definitions) }
+    }
+
+    fn of(&mut self, direction: Direction) -> &mut SchemaGenerator {
+        match direction {
+            Direction::FromClient => &mut self.input,
+            Direction::FromServer => &mut self.output,
+        }
+    }
+
+    /// The definitions of both. A type that goes both ways has no member that may be left out.
+    fn definitions(mut self) -> Map<String, Value> {
+        let mut output = self.output.take_definitions(true);
+        output.values_mut().for_each(without_null);
+        output.extend(self.input.take_definitions(true));
+        output
+    }
+}
+
+/// Takes `null` out of what may be something else.
+fn without_null(schema: &mut Value) {
+    let is_null = |kind: &Value| *kind == json!("null") || *kind == json!({ "type": "null" });
+    match schema {
+        Value::Array(items) => items.iter_mut().for_each(without_null),
+        Value::Object(members) => {
+            if let Some(Value::Array(kinds)) = members.get_mut("type") {
+                kinds.retain(|kind| !is_null(kind));
+                if let [only] = &kinds[..] {
+                    let only = only.clone();
+                    members.insert("type".to_owned(), only);
+                }
+            }
+            if let Some(Value::Array(kinds)) = members.get_mut("anyOf") {
+                kinds.retain(|kind| !is_null(kind));
+                if let [Value::Object(only)] = &kinds[..] {
+                    let only = only.clone();
+                    members.remove("anyOf");
+                    members.extend(only);
+                }
+            }
+            members.values_mut().for_each(without_null);
+        }
+        _ => {}
+    }
+}
+
 /// Every type of the protocol as JSON Schema; `methods` and `notifications` name the ones of each.
 pub fn schema() -> Value {
-    let mut generator = generator("/definitions");
+    let mut generators = Generators::new("/definitions");
     let requests: Map<String, Value> = methods()
         .iter()
         .map(|method| {
-            let (params, result) = ((method.params)(&mut generator), (method.result)(&mut generator));
+            let (params, result) = ((method.params)(&mut generators.input), (method.result)(&mut generators.output));
             (method.name.to_owned(), json!({ "params": params, "result": result }))
         })
         .collect();
     let notices: Map<String, Value> = NOTIFICATIONS
         .iter()
-        .map(|notice| (notice.name.to_owned(), json!({ "params": (notice.params)(&mut generator) })))
+        .map(|notice| (notice.name.to_owned(), json!({ "params": (notice.params)(generators.of(notice.direction)) })))
         .collect();
-    generator.subschema_for::<RequestMeta>();
-    let mut definitions = generator.take_definitions(true);
+    generators.input.subschema_for::<RequestMeta>();
+    let mut definitions = generators.definitions();
     definitions.insert("Error".to_owned(), error_schema());
     json!({
         "$schema": "http://json-schema.org/draft-07/schema#",
@@ -80,16 +135,16 @@ pub fn meta() -> Value {
 
 /// The OpenRPC document.
 pub fn openrpc() -> Value {
-    let mut generator = generator("/components/schemas");
+    let mut generators = Generators::new("/components/schemas");
     let mut rows: Vec<Value> = methods()
         .iter()
         .map(|method| {
-            let result = (method.result)(&mut generator);
+            let result = (method.result)(&mut generators.output);
             json!({
                 "name": method.name,
                 "summary": method.summary,
                 "paramStructure": "by-name",
-                "params": params_by_name(&(method.params)(&mut generator), &generator),
+                "params": params_by_name(&(method.params)(&mut generators.input), &generators.input),
                 "result": { "name": "result", "schema": result },
                 "errors": error_refs(),
                 "x-permissions": method.permissions,
@@ -97,18 +152,20 @@ pub fn openrpc() -> Value {
         })
         .collect();
     rows.extend(NOTIFICATIONS.iter().map(|notice| {
+        let generator = generators.of(notice.direction);
+        let params = (notice.params)(generator);
         json!({
             "name": notice.name,
             "summary": notice.summary,
             "paramStructure": "by-name",
-            "params": params_by_name(&(notice.params)(&mut generator), &generator),
+            "params": params_by_name(&params, generator),
             "x-notification": match notice.direction {
                 Direction::FromClient => "client",
                 Direction::FromServer => "server",
             },
         })
     }));
-    generator.subschema_for::<Empty>();
+    generators.input.subschema_for::<Empty>();
     let errors: Map<String, Value> = Reason::ALL
         .iter()
         .map(|reason| {
@@ -129,7 +186,7 @@ pub fn openrpc() -> Value {
             "license": { "name": "MIT OR Apache-2.0" },
         },
         "methods": rows,
-        "components": { "schemas": generator.take_definitions(true), "errors": errors },
+        "components": { "schemas": generators.definitions(), "errors": errors },
     })
 }
 
