@@ -77,11 +77,6 @@ fn mended(json: &str) -> String {
     mended + rest
 }
 
-/// Whether a text can stand as an argument of a command and be nothing else.
-pub fn is_argument(text: &str) -> bool {
-    !text.is_empty() && !text.starts_with('-') && !text.chars().any(char::is_control)
-}
-
 /// One line for a list: control characters out, white space folded, cut at [`limits::TITLE_CHARS`]. `None` if nothing
 /// is left.
 pub fn title(text: &str) -> Option<Box<str>> {
@@ -158,14 +153,6 @@ mod tests {
         assert_eq!(value(json), Some(expected));
         assert_eq!(value("{torn \\ud83d"), None);
         assert_eq!(value("\\"), None);
-    }
-
-    #[test]
-    fn what_could_be_an_option_or_a_control_is_no_argument() {
-        assert!(is_argument("ses_1"));
-        for text in ["", "--help", "a\nb", "\u{1b}"] {
-            assert!(!is_argument(text), "{text:?}");
-        }
     }
 
     #[test]

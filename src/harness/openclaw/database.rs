@@ -1,8 +1,8 @@
 //! The database of an agent: conversations by their keys, sessions as windows of them, and the events of each session.
 
+use super::agent_of;
 use super::event::Event;
-use super::{agent_of, is_plain_id};
-use crate::harness::{Name, Reading, Session, Skip, Source, text};
+use crate::harness::{Name, Reading, Session, Skip, Source, ids, text};
 use crate::limits;
 use crate::platform::sqlite;
 use crate::protocol::{Parent, Relation};
@@ -97,7 +97,7 @@ fn reading(connection: &Connection, events: &Events, source: &Source) -> rusqlit
         let mut session = Session::new(&window.id, source);
         session.updated_at_ms = window.written_at_ms.or(session.updated_at_ms);
         let exists = ends.tell(&mut session)? || is_packed_away(connection, &window.id)?;
-        if !exists || !is_plain_id(&window.id) {
+        if !exists || !ids::is_usable(&window.id) {
             continue;
         }
         let agent = window.key.as_deref().and_then(|key| key.strip_prefix("agent:")?.split(':').next());
