@@ -54,8 +54,6 @@ pub const TAIL_MAX: usize = 256 << 10;
 pub const LINE_MAX: usize = 16 << 20;
 /// Bytes that a whole-file reading asks for at a time.
 pub const SCAN_BYTES: usize = 256 << 10;
-/// Bytes that a reading from the end of a file asks for at a time.
-pub const BACKWARD_BYTES: usize = 64 << 10;
 /// Bytes of a small side file (names, metadata) that are read.
 pub const SIDE_FILE: usize = 1 << 20;
 /// Bytes of a path that is looked up; no system takes a longer one, and looking costs its square.

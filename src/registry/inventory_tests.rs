@@ -4,7 +4,7 @@ use super::inventory::Stored;
 use super::scan::{RootScan, refresh_all};
 use super::{Registry, Request};
 use crate::authority::Grant;
-use crate::harness::pages::testing::Patient;
+use crate::harness::Patient;
 use crate::harness::{
     Details, Environment, Finder, Homes, Name, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
     jsonl::Ends,

@@ -113,14 +113,11 @@ fn lines<T: Default>(
         Some(_) => return Err(Skip::Cursor),
     };
     let file = open_regular(&session.location)?;
-    let mut lines = Backward::from(&file, place)?;
+    let mut lines = Backward::of(&file, place, attendant)?;
     let mut taken = T::default();
     while chain != Chain::Complete
-        && let Some((at, line)) = lines.next_line()?
+        && let Some((at, line)) = lines.record()?
     {
-        if attendant.cancelled() {
-            return Err(Skip::Cancelled);
-        }
         let Some(event) = Event::parse(line) else { continue };
         if chain.take(&event) && take(&mut taken, &event, Place::Line(at, chain.clone())).is_break() {
             break;
