@@ -1,6 +1,6 @@
 //! What stores share in making messages: images, and the names of what tools answered.
 
-use super::Page;
+use super::{Page, text};
 use crate::protocol::{Block, Message};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -48,7 +48,7 @@ pub fn kind(record: &Value) -> &str {
 
 /// The arguments of a call: many stores keep their JSON as a string.
 pub fn arguments(stored: &Value) -> Value {
-    let parsed = stored.as_str().and_then(super::text::value);
+    let parsed = stored.as_str().and_then(text::value);
     parsed.unwrap_or_else(|| stored.clone())
 }
 
@@ -58,14 +58,8 @@ pub fn image(url: &str, media_type: Option<&str>) -> Block {
         return Block::Image { media_type: media_type.map(str::to_owned), bytes: None, uri: Some(url.to_owned()) };
     };
     let own = head.split(';').next().filter(|own| !own.is_empty());
-    let bytes = if head.ends_with(";base64") { base64_bytes(data) } else { data.len() as u64 };
+    let bytes = if head.ends_with(";base64") { text::base64_bytes(data) } else { data.len() as u64 };
     Block::Image { media_type: media_type.or(own).map(str::to_owned), bytes: Some(bytes), uri: None }
-}
-
-/// How many bytes a text in base 64 stands for.
-pub fn base64_bytes(data: &str) -> u64 {
-    let digits = data.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=').count();
-    digits as u64 * 3 / 4
 }
 
 #[cfg(test)]

@@ -108,12 +108,6 @@ fn fold(text: &str, max: usize) -> Option<Box<str>> {
     (!line.is_empty()).then(|| line.into())
 }
 
-/// How many bytes a text in base64 stands for.
-pub fn base64_bytes(text: &str) -> u64 {
-    let digits = text.trim_end_matches('=').len() as u64;
-    digits * 3 / 4
-}
-
 /// A time in RFC 3339, as epoch milliseconds.
 pub fn time(text: &str) -> Option<i64> {
     text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_millisecond)
@@ -126,9 +120,10 @@ pub fn workspace(text: &str) -> Option<Box<str>> {
     (absolute && !text.chars().any(char::is_control)).then(|| text.into())
 }
 
-/// How many bytes a text in base 64 stands for.
-pub fn base64_length(text: &str) -> u64 {
-    (text.trim_end_matches('=').len() as u64).saturating_mul(3) / 4
+/// How many bytes a text in base 64 stands for. It may be broken into lines.
+pub fn base64_bytes(text: &str) -> u64 {
+    let digits = text.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=').count();
+    digits as u64 * 3 / 4
 }
 
 #[cfg(test)]
@@ -162,6 +157,13 @@ mod tests {
         let long = title(&"x".repeat(1_000)).unwrap();
         assert_eq!(long.chars().count(), limits::TITLE_CHARS + 1);
         assert!(long.ends_with('…'));
+    }
+
+    #[test]
+    fn digits_of_base_64_are_counted() {
+        for (text, bytes) in [("", 0), ("aGVsbG8=", 5), ("iVBORw0K", 6), ("iVBORw==", 4), ("iVBO\nRw0K\n", 6)] {
+            assert_eq!(base64_bytes(text), bytes, "{text:?}");
+        }
     }
 
     #[test]

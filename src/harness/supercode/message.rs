@@ -132,7 +132,7 @@ fn part(raw: &Value) -> Block {
 fn image(url: &str) -> Block {
     match url.strip_prefix("data:").and_then(|data| data.split_once(";base64,")) {
         Some((kind, data)) => {
-            Block::Image { media_type: Some(kind.to_owned()), bytes: Some(text::base64_length(data)), uri: None }
+            Block::Image { media_type: Some(kind.to_owned()), bytes: Some(text::base64_bytes(data)), uri: None }
         }
         None => Block::Image { media_type: None, bytes: None, uri: Some(url.to_owned()) },
     }
