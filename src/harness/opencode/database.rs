@@ -39,7 +39,7 @@ pub fn read(source: &Source) -> Result<Reading, Skip> {
 fn listing(connection: &Connection) -> rusqlite::Result<Option<String>> {
     let columns = Columns::of(connection, "session")?;
     let messages = Columns::of(connection, "message")?;
-    if !columns.has("id") || !["session_id", "time_created", "data"].into_iter().all(|name| messages.has(name)) {
+    if !columns.has("id") || !messages.has_all(&["session_id", "time_created", "data"]) {
         return Ok(None);
     }
     let [title, directory, model, parent, created, archived] =
