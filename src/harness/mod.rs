@@ -22,7 +22,7 @@ mod pages;
 mod pi;
 mod supercode;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod text;
 mod walk;
 

@@ -346,6 +346,3 @@ fn report(scan: &RootScan) -> RootReport {
         truncated,
     }
 }
-
-#[cfg(test)]
-mod tests;
