@@ -56,8 +56,6 @@ pub const TAIL_MAX: usize = 256 << 10;
 pub const LINE_MAX: usize = 16 << 20;
 /// Bytes that a whole-file reading asks for at a time.
 pub const SCAN_BYTES: usize = 256 << 10;
-/// Bytes that a reading from the end of a file asks for at a time.
-pub const BACKWARD_BYTES: usize = 64 << 10;
 /// Bytes of a line that any reader may hold; of longer ones only [`LONG_LINES`] are held at a time.
 pub const LINE_COMMON: usize = 1 << 20;
 /// Readers that hold a line over [`LINE_COMMON`] at a time.

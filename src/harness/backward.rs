@@ -1,30 +1,147 @@
-//! The lines of a file from its end towards its start, in bounded memory: what a page of the newest messages needs.
+//! The lines of a text from a place back, in bounded memory: what a page of the newest messages costs depends on the
+//! page, not on the text.
 
-use super::Skip;
 use super::jsonl::trim;
+use super::{Attendant, Skip};
 use crate::limits;
 use crate::platform::files::read_at;
+use serde::de::DeserializeOwned;
 use std::fs::File;
-use std::io;
+use std::io::{self, BufReader, Read};
+use std::ops::Range;
 
-/// Bytes that are read at first; a line that is longer is read in growing steps.
-const STEP: usize = 64 << 10;
-
-/// A place in a file from which its lines are read backwards.
-pub struct Backward<'a> {
-    file: &'a File,
-    /// Where `part` begins in the file.
-    start: u64,
-    part: Vec<u8>,
-    /// How much of `part` is still to be given.
-    left: usize,
-    /// Whether the end of `part` belongs to a line that is too long to be given.
-    too_long: bool,
+/// A text that can be read from any place on.
+pub trait Text {
+    /// Reads at `offset` into `buffer` until it is full or the text ends; answers how much came.
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, Skip>;
 }
 
-impl<'a> Backward<'a> {
-    /// Begins at the end of a file, or where a page before ended. A place at which no line begins is none of this file.
-    pub fn from(file: &'a File, place: Option<u64>) -> Result<Self, Skip> {
+impl Text for File {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, Skip> {
+        Ok(read_at(self, buffer, offset)?)
+    }
+}
+
+/// A line, and where it is.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Line<'a> {
+    /// Where it begins.
+    pub at: u64,
+    /// Its length in bytes, without its end.
+    pub length: u64,
+    /// What it says, without blanks around it; `None` where it is longer than [`limits::LINE_MAX`].
+    pub text: Option<&'a [u8]>,
+}
+
+/// A line, and where it lies in the buffer.
+struct Found {
+    at: u64,
+    length: u64,
+    part: Option<Range<usize>>,
+}
+
+/// The lines of a text, from a place back.
+pub struct Backward<'a, T> {
+    text: &'a T,
+    attendant: &'a dyn Attendant,
+    /// Where the buffer begins in the text.
+    start: u64,
+    buffer: Vec<u8>,
+    /// How much of the buffer lies before the lines that were told.
+    left: usize,
+    seen: u64,
+    chunk: usize,
+    longest: usize,
+}
+
+impl<'a, T: Text> Backward<'a, T> {
+    /// The lines before `end`.
+    pub fn new(text: &'a T, end: u64, attendant: &'a dyn Attendant) -> Self {
+        let (chunk, longest) = (limits::PAGE_CHUNK, limits::LINE_MAX);
+        Self { text, attendant, start: end, buffer: Vec::new(), left: 0, seen: 0, chunk, longest }
+    }
+
+    /// Goes on before another place.
+    pub fn seek(&mut self, end: u64) {
+        (self.start, self.left) = (end, 0);
+    }
+
+    /// The line before the one that was told last. Blank ones are told too.
+    pub fn previous(&mut self) -> Result<Option<Line<'_>>, Skip> {
+        let found = self.step()?;
+        Ok(found.map(|Found { at, length, part }| Line { at, length, text: part.map(|part| trim(&self.buffer[part])) }))
+    }
+
+    /// The nearest line before that says something, and where it begins: blank ones and those over
+    /// [`limits::LINE_MAX`] are passed over.
+    pub fn record(&mut self) -> Result<Option<(u64, &[u8])>, Skip> {
+        while let Some(Found { at, part, .. }) = self.step()? {
+            if let Some(part) = part.filter(|part| !trim(&self.buffer[part.clone()]).is_empty()) {
+                return Ok(Some((at, trim(&self.buffer[part]))));
+            }
+        }
+        Ok(None)
+    }
+
+    fn step(&mut self) -> Result<Option<Found>, Skip> {
+        loop {
+            let unread = &self.buffer[..self.left];
+            let body = unread.strip_suffix(b"\n").unwrap_or(unread);
+            match memchr::memrchr(b'\n', body) {
+                Some(end) => return Ok(Some(self.tell(end + 1, body.len()))),
+                None if self.start == 0 && unread.is_empty() => return Ok(None),
+                None if self.start == 0 => return Ok(Some(self.tell(0, body.len()))),
+                None if body.len() > self.longest => return self.pass_over(body.len()).map(Some),
+                None => self.grow()?,
+            }
+        }
+    }
+
+    fn tell(&mut self, from: usize, to: usize) -> Found {
+        self.left = from;
+        let (at, length) = (self.start + from as u64, (to - from) as u64);
+        Found { at, length, part: (to - from <= self.longest).then_some(from..to) }
+    }
+
+    /// Looks for the beginning of a line that is too long to be kept.
+    fn pass_over(&mut self, length: usize) -> Result<Found, Skip> {
+        let end = self.start + length as u64;
+        loop {
+            self.left = 0;
+            self.grow()?;
+            let begin = memchr::memrchr(b'\n', &self.buffer[..self.left]).map(|newline| newline + 1);
+            if begin.is_some() || self.start == 0 {
+                self.left = begin.unwrap_or(0);
+                let at = self.start + self.left as u64;
+                return Ok(Found { at, length: end - at, part: None });
+            }
+        }
+    }
+
+    /// Reads what comes before the buffer: at least as much as it holds, so that a long line is not moved often.
+    fn grow(&mut self) -> Result<(), Skip> {
+        if self.attendant.cancelled() {
+            return Err(Skip::Cancelled);
+        }
+        let more = (self.left.max(self.chunk) as u64).min(self.start) as usize;
+        self.buffer.resize(self.left, 0);
+        self.buffer.resize(self.left + more, 0);
+        self.buffer.copy_within(..self.left, more);
+        self.start -= more as u64;
+        if self.text.read_at(&mut self.buffer[..more], self.start)? < more {
+            return Err(Skip::Io(io::ErrorKind::UnexpectedEof.into()));
+        }
+        self.left += more;
+        self.seen += more as u64;
+        self.attendant.progress("reading messages", self.seen, None);
+        Ok(())
+    }
+}
+
+impl<'a> Backward<'a, File> {
+    /// The lines of a file before its end, or before where a page ended. A place at which no line begins is none of
+    /// this file.
+    pub fn of(file: &'a File, place: Option<u64>, attendant: &'a dyn Attendant) -> Result<Self, Skip> {
         let size = file.metadata()?.len();
         let end = place.unwrap_or(size);
         if end > size {
@@ -34,57 +151,53 @@ impl<'a> Backward<'a> {
         if place.is_some() && end > 0 && (read_at(file, &mut before, end - 1)? == 0 || before != *b"\n") {
             return Err(Skip::Cursor);
         }
-        Ok(Self { file, start: end, part: Vec::new(), left: 0, too_long: false })
+        Ok(Self::new(file, end, attendant))
     }
+}
 
-    /// The line before, and where it begins. Blank lines and those over [`limits::LINE_MAX`] are passed over.
-    pub fn next_line(&mut self) -> io::Result<Option<(u64, &[u8])>> {
-        loop {
-            self.part.truncate(self.left);
-            let whole =
-                if self.too_long { &self.part[..] } else { self.part.strip_suffix(b"\n").unwrap_or(&self.part) };
-            self.left = match memchr::memrchr(b'\n', whole) {
-                Some(end) => end + 1,
-                None if self.start == 0 && self.part.is_empty() => return Ok(None),
-                None if self.start == 0 => 0,
-                None => {
-                    self.fill()?;
-                    continue;
-                }
-            };
-            let fits = !std::mem::take(&mut self.too_long) && self.part.len() - self.left <= limits::LINE_MAX;
-            if fits && !trim(&self.part[self.left..]).is_empty() {
-                return Ok(Some((self.start + self.left as u64, trim(&self.part[self.left..]))));
-            }
+/// Parses a line that is too long to be kept, as far as `T` wants it.
+pub fn parse_long<T: DeserializeOwned>(text: &impl Text, line: &Line<'_>) -> Option<T> {
+    struct Part<'a, T>(&'a T, u64, u64);
+    impl<T: Text> Read for Part<'_, T> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let room = buffer.len().min(usize::try_from(self.2).unwrap_or(usize::MAX));
+            let count = self.0.read_at(&mut buffer[..room], self.1).map_err(io::Error::other)?;
+            (self.1, self.2) = (self.1 + count as u64, self.2 - count as u64);
+            Ok(count)
         }
     }
-
-    /// Reads what comes before.
-    fn fill(&mut self) -> io::Result<()> {
-        if self.part.len() > limits::LINE_MAX {
-            self.too_long = true;
-            self.part.clear();
-        }
-        let step = self.part.len().max(STEP).min(usize::try_from(self.start).unwrap_or(usize::MAX));
-        let mut part = vec![0; step];
-        if read_at(self.file, &mut part, self.start - step as u64)? < step {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        part.append(&mut self.part);
-        self.start -= step as u64;
-        self.left = part.len();
-        self.part = part;
-        Ok(())
-    }
+    serde_json::from_reader(BufReader::with_capacity(limits::PAGE_CHUNK, Part(text, line.at, line.length))).ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::jsonl;
+    use crate::harness::testing::Gone;
+    use crate::harness::{Patient, jsonl};
     use proptest::prelude::*;
-    use std::io::{BufReader, Write};
+    use serde::Deserialize;
+    use std::io::Write;
     use std::ops::ControlFlow;
+
+    impl Text for &[u8] {
+        fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, Skip> {
+            let rest = self.get(offset as usize..).unwrap_or_default();
+            let count = rest.len().min(buffer.len());
+            buffer[..count].copy_from_slice(&rest[..count]);
+            Ok(count)
+        }
+    }
+
+    type Told = (u64, u64, Option<String>);
+
+    fn backward(text: &[u8], end: usize, chunk: usize, longest: usize) -> Vec<Told> {
+        let mut lines = Backward { chunk, longest, ..Backward::new(&text, end as u64, &Patient) };
+        let mut told = Vec::new();
+        while let Some(line) = lines.previous().unwrap() {
+            told.push((line.at, line.length, line.text.map(|text| String::from_utf8_lossy(text).into_owned())));
+        }
+        told
+    }
 
     fn file_of(content: &[u8]) -> File {
         let mut file = tempfile::tempfile().unwrap();
@@ -92,10 +205,10 @@ mod tests {
         file
     }
 
-    fn backward(file: &File, place: Option<u64>) -> Vec<(u64, Vec<u8>)> {
-        let mut lines = Backward::from(file, place).unwrap();
+    fn records(file: &File, place: Option<u64>) -> Vec<(u64, Vec<u8>)> {
+        let mut lines = Backward::of(file, place, &Patient).unwrap();
         let mut all = Vec::new();
-        while let Some((at, line)) = lines.next_line().unwrap() {
+        while let Some((at, line)) = lines.record().unwrap() {
             all.push((at, line.to_vec()));
         }
         all
@@ -111,30 +224,24 @@ mod tests {
         all
     }
 
-    #[test]
-    fn a_line_that_is_too_long_costs_only_itself() {
-        for surplus in [1, STEP, STEP + 1] {
-            let mut content = b"one\n".to_vec();
-            content.resize(4 + limits::LINE_MAX + surplus, b'x');
-            content.extend_from_slice(b"\nthree\n");
-            let lengths: Vec<_> = backward(&file_of(&content), None).iter().map(|(_, line)| line.len()).collect();
-            assert_eq!(lengths, [5, 3], "{surplus}");
-        }
-    }
-
-    #[test]
-    fn a_place_inside_a_line_or_behind_the_end_is_none() {
-        let file = file_of(b"one\ntwo\n");
-        for place in [1, 3, 5, 9] {
-            assert!(matches!(Backward::from(&file, Some(place)), Err(Skip::Cursor)), "{place}");
-        }
-        assert_eq!(backward(&file, Some(4)), [(0, b"one".to_vec())]);
-        assert_eq!(backward(&file, Some(0)), []);
-    }
-
     proptest! {
         #[test]
-        fn lines_are_the_same_from_both_sides_and_from_every_place(
+        fn lines_are_told_from_any_place_back_with_their_places(
+            text in "([ab]{0,9}\n){0,9}[ab]{0,9}", end in 0_usize..99, chunk in 1_usize..12, longest in 0_usize..12
+        ) {
+            let end = end.min(text.len());
+            let mut expected: Vec<Told> = Vec::new();
+            let mut at = 0;
+            for line in text[..end].split_inclusive('\n') {
+                let body = line.strip_suffix('\n').unwrap_or(line);
+                expected.insert(0, (at, body.len() as u64, (body.len() <= longest).then(|| body.to_owned())));
+                at += line.len() as u64;
+            }
+            prop_assert_eq!(backward(text.as_bytes(), end, chunk, longest), expected);
+        }
+
+        #[test]
+        fn records_are_the_same_from_both_sides_and_from_every_place(
             lines in prop::collection::vec((0_usize..3, 0_usize..40_000), 0..12), ended in any::<bool>()
         ) {
             let mut content = Vec::new();
@@ -147,14 +254,69 @@ mod tests {
                 content.pop();
             }
             let file = file_of(&content);
-            let all = backward(&file, None);
+            let all = records(&file, None);
             let mut texts: Vec<_> = all.iter().map(|(_, line)| line.clone()).collect();
             texts.reverse();
             prop_assert_eq!(texts, forward(&content));
             for (index, (at, line)) in all.iter().enumerate() {
                 prop_assert!(content[*at as usize..].starts_with(line));
-                prop_assert_eq!(&backward(&file, Some(*at))[..], &all[index + 1..]);
+                prop_assert_eq!(&records(&file, Some(*at))[..], &all[index + 1..]);
             }
         }
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_costs_only_itself() {
+        for (length, expected) in [
+            (limits::PAGE_CHUNK, vec![5, limits::PAGE_CHUNK, 3]),
+            (limits::LINE_MAX, vec![5, limits::LINE_MAX, 3]),
+            (limits::LINE_MAX + 1, vec![5, 3]),
+            (limits::LINE_MAX + limits::PAGE_CHUNK, vec![5, 3]),
+            (limits::LINE_MAX + limits::PAGE_CHUNK + 1, vec![5, 3]),
+            (limits::LINE_MAX * 2, vec![5, 3]),
+        ] {
+            let mut content = b"one\n".to_vec();
+            content.resize(4 + length, b'x');
+            content.extend_from_slice(b"\nthree\n");
+            let all = records(&file_of(&content), None);
+            let lengths: Vec<_> = all.iter().map(|(_, line)| line.len()).collect();
+            assert_eq!(lengths, expected, "{length}");
+            let last = all.len() - 1;
+            assert_eq!((&all[0], &all[last]), (&(length as u64 + 5, b"three".to_vec()), &(0, b"one".to_vec())));
+        }
+    }
+
+    #[test]
+    fn a_place_inside_a_line_or_behind_the_end_is_none() {
+        let file = file_of(b"one\ntwo\n");
+        for place in [1, 3, 5, 9] {
+            assert!(matches!(Backward::of(&file, Some(place), &Patient), Err(Skip::Cursor)), "{place}");
+        }
+        assert_eq!(records(&file, Some(4)), [(0, b"one".to_vec())]);
+        assert_eq!(records(&file, Some(0)), []);
+    }
+
+    #[test]
+    fn a_long_line_is_parsed_as_far_as_it_matters() {
+        #[derive(Deserialize)]
+        struct Head {
+            kind: String,
+        }
+        let text = format!("{{}}\n{{\"data\":\"{}\",\"kind\":\"big\"}}\nlast", "x".repeat(300_000));
+        let bytes = text.as_bytes();
+        let mut lines = Backward { longest: 1_000, ..Backward::new(&bytes, bytes.len() as u64, &Patient) };
+        assert_eq!(lines.previous().unwrap().unwrap().text, Some(&b"last"[..]));
+        let line = lines.previous().unwrap().unwrap();
+        assert_eq!((line.at, line.text), (3, None));
+        assert_eq!(parse_long::<Head>(&bytes, &line).unwrap().kind, "big");
+        assert_eq!(lines.previous().unwrap().unwrap().text, Some(&b"{}"[..]));
+        assert!(lines.previous().unwrap().is_none());
+    }
+
+    #[test]
+    fn a_text_that_shrank_and_a_client_that_left_end_the_reading() {
+        let text = &b"one\n"[..];
+        assert!(matches!(Backward::new(&text, 9, &Patient).previous(), Err(Skip::Io(_))));
+        assert!(matches!(Backward::new(&text, 4, &Gone).previous(), Err(Skip::Cancelled)));
     }
 }

@@ -5,6 +5,7 @@ use rusqlite::{Connection, Row};
 use std::borrow::Cow;
 
 /// The columns that a table has here; none where there is no such table.
+#[derive(Default)]
 pub struct Columns(Vec<String>);
 
 impl Columns {
@@ -18,6 +19,16 @@ impl Columns {
     /// Whether there is a column.
     pub fn has(&self, name: &str) -> bool {
         self.0.iter().any(|column| column == name)
+    }
+
+    /// Whether there are all of some columns.
+    pub fn has_all(&self, names: &[&str]) -> bool {
+        names.iter().all(|name| self.has(name))
+    }
+
+    /// Whether there is no such table.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// A column, or `null` where there is none.
@@ -62,7 +73,9 @@ mod tests {
         connection.execute_batch("create table t (a, b)").unwrap();
         let columns = Columns::of(&connection, "t").unwrap();
         assert_eq!((columns.or_null("a"), columns.or_null("c")), ("a", "null"));
-        assert!(!Columns::of(&connection, "u").unwrap().has("a"));
+        assert!(columns.has_all(&["b", "a"]) && !columns.has_all(&["a", "c"]) && !columns.is_empty());
+        let none = Columns::of(&connection, "u").unwrap();
+        assert!(!none.has("a") && none.is_empty());
         connection
             .query_row("select 'x', x'ff', '', 7, 7.9, null", [], |row| {
                 let texts: Vec<_> = (0..6).map(|at| text(row, at).map(Cow::into_owned)).collect();

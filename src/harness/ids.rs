@@ -11,7 +11,11 @@ mod tests {
 
     #[test]
     fn an_id_is_no_option_and_one_line() {
-        assert!(is_usable("my-own-id-1") && is_usable("agent:main:slack"));
-        assert!(!is_usable("") && !is_usable("--yolo") && !is_usable("a\nb") && !is_usable("\u{1b}[31m"));
+        for id in ["ses_1", "my-own-id-1", "agent:main:slack"] {
+            assert!(is_usable(id), "{id}");
+        }
+        for id in ["", "--help", "--yolo", "a\nb", "\u{1b}", "\u{1b}[31m"] {
+            assert!(!is_usable(id), "{id:?}");
+        }
     }
 }

@@ -1,25 +1,9 @@
-//! What stores share in making messages: pages, images, and the names of what tools answered.
+//! What stores share in making messages: images, and the names of what tools answered.
 
-use super::Page;
+use super::{Page, text};
 use crate::protocol::{Block, Message};
 use serde_json::Value;
 use std::collections::HashMap;
-
-/// Makes a page of what was read newest first. More than `limit` means that there are older ones; `place` names the
-/// place of the oldest that is in the page.
-pub fn page<T>(
-    mut newest_first: Vec<T>,
-    limit: usize,
-    place: impl Fn(&T) -> String,
-    message: impl Fn(T) -> Message,
-) -> Page {
-    let more = newest_first.len() > limit;
-    newest_first.truncate(limit);
-    let next = newest_first.last().filter(|_| more).map(place);
-    let mut messages: Vec<Message> = newest_first.into_iter().rev().map(message).collect();
-    name_results(&mut messages, &[]);
-    Page { messages, next }
-}
 
 /// Gives each tool's answer the name that stands in its call, here or in earlier messages. Whether all have one.
 pub fn name_results(messages: &mut [Message], earlier: &[Message]) -> bool {
@@ -64,7 +48,7 @@ pub fn kind(record: &Value) -> &str {
 
 /// The arguments of a call: many stores keep their JSON as a string.
 pub fn arguments(stored: &Value) -> Value {
-    let parsed = stored.as_str().and_then(super::text::value);
+    let parsed = stored.as_str().and_then(text::value);
     parsed.unwrap_or_else(|| stored.clone())
 }
 
@@ -74,14 +58,8 @@ pub fn image(url: &str, media_type: Option<&str>) -> Block {
         return Block::Image { media_type: media_type.map(str::to_owned), bytes: None, uri: Some(url.to_owned()) };
     };
     let own = head.split(';').next().filter(|own| !own.is_empty());
-    let bytes = if head.ends_with(";base64") { base64_bytes(data) } else { data.len() as u64 };
+    let bytes = if head.ends_with(";base64") { text::base64_bytes(data) } else { data.len() as u64 };
     Block::Image { media_type: media_type.or(own).map(str::to_owned), bytes: Some(bytes), uri: None }
-}
-
-/// How many bytes a text in base 64 stands for.
-pub fn base64_bytes(data: &str) -> u64 {
-    let digits = data.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=').count();
-    digits as u64 * 3 / 4
 }
 
 #[cfg(test)]
@@ -100,18 +78,6 @@ mod tests {
 
     fn result(id: &str) -> Block {
         Block::ToolResult { id: id.to_owned(), name: None, is_error: None, content: Vec::new() }
-    }
-
-    #[test]
-    fn a_page_is_in_time_order_and_leads_on_only_where_there_is_more() {
-        let made = |rows: &[u32]| page(rows.to_vec(), 2, u32::to_string, |row| message(vec![call(&row.to_string())]));
-        let ids = |page: &Page| page.messages.iter().map(|m| m.content.clone()).collect::<Vec<_>>();
-        assert_eq!(
-            (ids(&made(&[9, 8, 7])), made(&[9, 8, 7]).next),
-            (vec![vec![call("8")], vec![call("9")]], Some("8".to_owned()))
-        );
-        assert_eq!(made(&[9, 8]).next, None);
-        assert_eq!(made(&[]), Page::default());
     }
 
     #[test]

@@ -15,20 +15,15 @@ mod homes;
 mod ids;
 pub mod jsonl;
 mod messages;
-mod newest_first;
 mod openclaw;
 mod opencode;
 mod orchestrator;
-pub mod pages;
+mod pages;
 mod pi;
-#[cfg(test)]
-mod probe;
 mod supercode;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod text;
-#[cfg(all(test, unix))]
-mod untouched;
 mod walk;
 
 pub use homes::{Environment, Home, Homes, Root, store_of};
@@ -65,7 +60,7 @@ pub trait Attendant: Sync {
 }
 
 /// One who waits for a reading that is bounded anyway.
-struct Patient;
+pub struct Patient;
 
 impl Attendant for Patient {
     fn cancelled(&self) -> bool {

@@ -1,21 +1,12 @@
-//! What the tests of several stores share.
+//! What the tests of every store share: what it says of a root, conversations in pages, and that nothing is touched.
 
 use super::jsonl::Ends;
-use super::{Attendant, Details, Finder, Page, PageRequest, Root, Session, Skip, Store, Wanted};
-use crate::protocol::{Message, RootOrigin};
-use std::collections::BTreeMap;
+use super::{Attendant, Details, Finder, Name, Page, PageRequest, Patient, Remark, Root, Session, Skip, Store, Wanted};
+use crate::limits;
+use crate::protocol::Message;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// Somebody who waits for the whole answer.
-pub struct Patient;
-
-impl Attendant for Patient {
-    fn cancelled(&self) -> bool {
-        false
-    }
-    fn progress(&self, _: &str, _: u64, _: Option<u64>) {}
-}
+use tempfile::TempDir;
 
 /// Somebody who went away.
 pub struct Gone;
@@ -24,6 +15,7 @@ impl Attendant for Gone {
     fn cancelled(&self) -> bool {
         true
     }
+
     fn progress(&self, _: &str, _: u64, _: Option<u64>) {}
 }
 
@@ -32,28 +24,63 @@ pub struct Listing {
     store: &'static dyn Store,
     pub root: Root,
     pub sessions: Vec<Session>,
+    pub names: Vec<Name>,
+    pub remarks: Vec<Remark>,
+    pub workspaces: Vec<Box<str>>,
     pub skipped: Vec<(PathBuf, Skip)>,
 }
 
-/// Lists what is below a root that a person named.
+/// Lists what is below a root that a person named. Sessions and remarks are in the order of
+/// their ids.
 pub fn list(store: &'static dyn Store, path: &Path) -> Listing {
-    let root = Root { origin: RootOrigin::Default, usual: true, ..store.named_root(path) };
+    let root = store.named_root(path);
     let mut finder = Finder::default();
     store.walk(&root, &mut finder);
-    let mut listing = Listing { store, root, sessions: Vec::new(), skipped: finder.skipped };
+    finder.sources.sort_by(|a, b| a.path.cmp(&b.path));
+    let mut listing = Listing {
+        store,
+        root,
+        sessions: Vec::new(),
+        names: Vec::new(),
+        remarks: Vec::new(),
+        workspaces: Vec::new(),
+        skipped: finder.skipped,
+    };
+    let mut ends = Ends::default();
     for source in finder.sources {
-        match store.read(&source, &mut Ends::default()) {
-            Ok(reading) => listing.sessions.extend(reading.sessions),
+        match store.read(&source, &mut ends) {
+            Ok(reading) => {
+                listing.sessions.extend(reading.sessions);
+                listing.names.extend(reading.names);
+                listing.remarks.extend(reading.remarks);
+                listing.workspaces.extend(reading.workspaces);
+            }
             Err(skip) => listing.skipped.push((source.path, skip)),
         }
     }
     listing.sessions.sort_by(|a, b| a.id.cmp(&b.id));
+    listing.remarks.sort_by(|a, b| a.session.cmp(&b.session));
     listing
 }
 
 impl Listing {
+    /// The one session of an id, else the one whose id begins or ends like this.
     pub fn of(&self, id: &str) -> &Session {
-        self.sessions.iter().find(|session| &*session.id == id).unwrap_or_else(|| panic!("{id} is not listed"))
+        let exact = self.sessions.iter().any(|session| &*session.id == id);
+        let is_meant = |session: &&Session| match exact {
+            true => &*session.id == id,
+            false => session.id.starts_with(id) || session.id.ends_with(id),
+        };
+        let mut found = self.sessions.iter().filter(is_meant);
+        let session = found.next().unwrap_or_else(|| panic!("{id} is not listed"));
+        assert!(found.next().is_none(), "{id} twice");
+        session
+    }
+
+    /// The only session.
+    pub fn one(&self) -> &Session {
+        assert_eq!(self.sessions.len(), 1);
+        &self.sessions[0]
     }
 
     pub fn ids(&self) -> Vec<&str> {
@@ -68,108 +95,213 @@ impl Listing {
         skipped
     }
 
+    /// Why something was passed over, in the order of names.
+    pub fn reasons(&self) -> Vec<&'static str> {
+        self.skipped().into_iter().map(|(_, reason)| reason).collect()
+    }
+
     pub fn details(&self, id: &str) -> Details {
-        let all = Wanted { topics: true, last_message: true, message_count: true, ..Wanted::default() };
-        self.store.details(std::slice::from_ref(&self.root), self.of(id), all).unwrap()
+        details(self.store, std::slice::from_ref(&self.root), self.of(id))
     }
 
     pub fn page(&self, id: &str, cursor: Option<&str>, limit: usize) -> Result<Page, Skip> {
-        let request = PageRequest { cursor, limit, attendant: &Patient, own_only: false };
-        self.store.load(std::slice::from_ref(&self.root), self.of(id), &request)
+        page(self.store, std::slice::from_ref(&self.root), self.of(id), cursor, limit)
     }
 
     /// A whole conversation, in pages of a size.
-    pub fn load(&self, id: &str, limit: usize) -> Vec<Message> {
-        let mut pages = Vec::new();
-        let mut cursor: Option<String> = None;
-        loop {
-            let page = self.page(id, cursor.as_deref(), limit).unwrap();
-            assert!(page.messages.len() <= limit && (page.messages.len() == limit || page.next.is_none()));
-            pages.push(page.messages);
-            match page.next {
-                Some(next) => cursor = Some(next),
-                None => return pages.into_iter().rev().flatten().collect(),
-            }
-        }
+    pub fn paged(&self, id: &str, limit: usize) -> Vec<Message> {
+        paged(self.store, std::slice::from_ref(&self.root), self.of(id), limit)
+    }
+
+    /// A whole conversation, after pages of every size made up the same.
+    pub fn load(&self, id: &str) -> Vec<Message> {
+        whole(self.store, std::slice::from_ref(&self.root), self.of(id))
     }
 
     /// The same as JSON.
     pub fn loaded(&self, id: &str) -> serde_json::Value {
-        serde_json::to_value(self.load(id, 200)).unwrap()
+        serde_json::to_value(self.load(id)).unwrap()
     }
 
     /// Proves that pages of every size make up one and the same conversation.
     pub fn assert_pages_agree(&self, id: &str) {
-        let whole = self.load(id, 1_000);
-        for limit in 1..=whole.len() + 1 {
-            assert_eq!(self.load(id, limit), whole, "{id} in pages of {limit}");
+        self.load(id);
+    }
+}
+
+/// All that costs more to know of a session.
+pub fn details(store: &dyn Store, roots: &[Root], session: &Session) -> Details {
+    let all = Wanted { topics: true, last_message: true, message_count: true, ..Wanted::default() };
+    store.details(roots, session, all).unwrap()
+}
+
+/// One page for somebody who waits for it.
+pub fn page(
+    store: &dyn Store,
+    roots: &[Root],
+    session: &Session,
+    cursor: Option<&str>,
+    limit: usize,
+) -> Result<Page, Skip> {
+    store.load(roots, session, &PageRequest { cursor, limit, attendant: &Patient, own_only: false })
+}
+
+/// A whole conversation, in pages of a size: all but the oldest are full of messages or of bytes, and only one of
+/// nothing is empty.
+pub fn paged(store: &dyn Store, roots: &[Root], session: &Session, limit: usize) -> Vec<Message> {
+    let mut pages = Vec::new();
+    let mut cursor: Option<String> = None;
+    loop {
+        let page = page(store, roots, session, cursor.as_deref(), limit).unwrap();
+        let count = page.messages.len();
+        assert!(count <= limit, "{count} messages in a page of {limit}");
+        assert!(count == limit || page.next.is_none() || is_large(&page.messages), "{count} messages for {limit}");
+        assert!(count > 0 || pages.is_empty(), "a page leads to nothing");
+        pages.push(page.messages);
+        cursor = page.next;
+        if cursor.is_none() {
+            return pages.into_iter().rev().flatten().collect();
         }
     }
 }
 
-/// A fixture's directory.
+/// Whether messages are so large that a page of them may end early. Records say more than messages tell of them.
+fn is_large(messages: &[Message]) -> bool {
+    serde_json::to_string(messages).unwrap().len() as u64 > limits::PAGE_BYTES / 2
+}
+
+/// A whole conversation, after pages of every size made up the same.
+pub fn whole(store: &dyn Store, roots: &[Root], session: &Session) -> Vec<Message> {
+    let whole = page(store, roots, session, None, 1_000).unwrap();
+    assert_eq!(whole.next, None, "{}", session.id);
+    for limit in 1..=whole.messages.len() + 1 {
+        assert_eq!(paged(store, roots, session, limit), whole.messages, "{} in pages of {limit}", session.id);
+    }
+    whole.messages
+}
+
+/// A fixture of a harness.
 pub fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
-/// Copies a directory.
-pub fn copy(from: &Path, to: &Path) {
+/// A directory that a test writes.
+pub struct Tree(TempDir);
+
+impl Tree {
+    pub fn new() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+
+    /// A copy of a directory.
+    pub fn copy_of(from: &Path) -> Self {
+        let tree = Self::new();
+        copy(from, tree.path());
+        tree
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, content).unwrap();
+        path
+    }
+}
+
+/// Copies a directory and all below it, so that the copy can be written to.
+fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
-        let target = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &target);
+        let to = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &to);
         } else {
-            fs::copy(entry.path(), target).unwrap();
+            fs::write(to, fs::read(entry.path()).unwrap()).unwrap();
         }
     }
 }
 
-/// A directory as it can be seen from outside: names, content, mode, times of change.
-#[cfg(target_os = "linux")]
-pub fn seen(directory: &Path) -> BTreeMap<PathBuf, (Vec<u8>, u32, [i64; 4])> {
-    use std::os::unix::fs::MetadataExt;
-    let metadata = fs::metadata(directory).unwrap();
-    let content = if metadata.is_file() { fs::read(directory).unwrap() } else { Vec::new() };
-    let times = [metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec()];
-    let mut all = BTreeMap::from([(directory.to_owned(), (content, metadata.mode(), times))]);
-    if metadata.is_dir() {
-        all.extend(fs::read_dir(directory).unwrap().flat_map(|entry| seen(&entry.unwrap().path())));
+#[cfg(unix)]
+pub use untouched::{assert_untouched, seen};
+
+#[cfg(unix)]
+mod untouched {
+    use super::*;
+    use std::collections::BTreeMap;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+    /// What can be seen of a file or a directory from outside.
+    #[derive(Debug, PartialEq)]
+    pub struct Seen {
+        content: Vec<u8>,
+        mode: u32,
+        owner: (u32, u32),
+        times: [i64; 4],
+        inode: u64,
     }
-    all
-}
 
-/// Reads everything that a copy of a fixture tells, as its owner and as somebody who may only look, and proves that
-/// nothing was touched.
-#[cfg(target_os = "linux")]
-pub fn assert_untouched(store: &'static dyn Store, fixture: &Path) {
-    use std::os::unix::fs::PermissionsExt;
-    let copied = tempfile::tempdir().unwrap();
-    copy(fixture, copied.path());
-    let read_all = || {
-        let listing = list(store, copied.path());
-        for session in &listing.sessions {
-            listing.details(&session.id);
-            listing.load(&session.id, 2);
+    /// A directory and all below it as it can be seen from outside.
+    pub fn seen(path: &Path) -> BTreeMap<PathBuf, Seen> {
+        let metadata = fs::symlink_metadata(path).unwrap();
+        let seen = Seen {
+            content: if metadata.is_file() { fs::read(path).unwrap() } else { Vec::new() },
+            mode: metadata.mode(),
+            owner: (metadata.uid(), metadata.gid()),
+            times: [metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec()],
+            inode: metadata.ino(),
+        };
+        let mut all = BTreeMap::from([(path.to_owned(), seen)]);
+        if metadata.is_dir() {
+            all.extend(fs::read_dir(path).unwrap().flat_map(|entry| self::seen(&entry.unwrap().path())));
         }
-        listing.sessions
-    };
-    let before = seen(copied.path());
-    let sessions = read_all();
-    assert!(!sessions.is_empty());
-    assert!(seen(copied.path()) == before, "something was touched");
+        all
+    }
 
-    let close = |mode: u32| {
-        for path in before.keys() {
-            let mode = if path.is_dir() { mode | 0o111 } else { mode };
-            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    fn set_writable(path: &Path, writable: bool) {
+        let executable = if path.is_dir() { 0o111 } else { 0 };
+        let mode = executable | if writable { 0o644 } else { 0o444 };
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    /// Reads everything that a copy of a store tells: one that can be written to, and one that cannot, as its owner and
+    /// as somebody who may only look. Proves that all is told each time and nothing is touched; answers how many
+    /// sessions were told.
+    pub fn assert_untouched(store: &'static dyn Store, path: &Path) -> usize {
+        let tree = Tree::copy_of(path);
+        let paths: Vec<PathBuf> = seen(tree.path()).into_keys().collect();
+        let told = || {
+            let listing = list(store, tree.path());
+            let told = |session: &Session| {
+                let messages = listing.load(&session.id);
+                assert!(!messages.is_empty(), "{}", session.id);
+                (listing.details(&session.id), messages)
+            };
+            let told: Vec<_> = listing.sessions.iter().map(told).collect();
+            (listing.sessions, told)
+        };
+        let looked = || {
+            let before = seen(tree.path());
+            let told = told();
+            assert_eq!(seen(tree.path()), before);
+            told
+        };
+        let expected = looked();
+        assert!(!expected.0.is_empty());
+        paths.iter().for_each(|path| set_writable(path, false));
+        assert_eq!(looked(), expected);
+        #[cfg(target_os = "linux")]
+        {
+            let before = seen(tree.path());
+            let as_nobody = || crate::platform::testing::as_nobody(told);
+            let looked = std::thread::scope(|scope| scope.spawn(as_nobody).join().unwrap());
+            assert_eq!(looked, expected);
+            assert_eq!(seen(tree.path()), before);
         }
-    };
-    close(0o444);
-    let before_looking = seen(copied.path());
-    let looked =
-        std::thread::scope(|scope| scope.spawn(|| crate::platform::testing::as_nobody(read_all)).join().unwrap());
-    assert_eq!(looked, sessions);
-    assert!(seen(copied.path()) == before_looking, "something was touched");
-    close(0o644);
+        paths.iter().for_each(|path| set_writable(path, true));
+        expected.0.len()
+    }
 }

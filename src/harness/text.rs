@@ -77,11 +77,6 @@ fn mended(json: &str) -> String {
     mended + rest
 }
 
-/// Whether a text can stand as an argument of a command and be nothing else.
-pub fn is_argument(text: &str) -> bool {
-    !text.is_empty() && !text.starts_with('-') && !text.chars().any(char::is_control)
-}
-
 /// One line for a list: control characters out, white space folded, cut at [`limits::TITLE_CHARS`]. `None` if nothing
 /// is left.
 pub fn title(text: &str) -> Option<Box<str>> {
@@ -113,12 +108,6 @@ fn fold(text: &str, max: usize) -> Option<Box<str>> {
     (!line.is_empty()).then(|| line.into())
 }
 
-/// How many bytes a text in base64 stands for.
-pub fn base64_bytes(text: &str) -> u64 {
-    let digits = text.trim_end_matches('=').len() as u64;
-    digits * 3 / 4
-}
-
 /// A time in RFC 3339, as epoch milliseconds.
 pub fn time(text: &str) -> Option<i64> {
     text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_millisecond)
@@ -131,9 +120,10 @@ pub fn workspace(text: &str) -> Option<Box<str>> {
     (absolute && !text.chars().any(char::is_control)).then(|| text.into())
 }
 
-/// How many bytes a text in base 64 stands for.
-pub fn base64_length(text: &str) -> u64 {
-    (text.trim_end_matches('=').len() as u64).saturating_mul(3) / 4
+/// How many bytes a text in base 64 stands for. It may be broken into lines.
+pub fn base64_bytes(text: &str) -> u64 {
+    let digits = text.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=').count();
+    digits as u64 * 3 / 4
 }
 
 #[cfg(test)]
@@ -161,20 +151,19 @@ mod tests {
     }
 
     #[test]
-    fn what_could_be_an_option_or_a_control_is_no_argument() {
-        assert!(is_argument("ses_1"));
-        for text in ["", "--help", "a\nb", "\u{1b}"] {
-            assert!(!is_argument(text), "{text:?}");
-        }
-    }
-
-    #[test]
     fn a_title_is_one_bounded_line_without_control_characters() {
         assert_eq!(title(" two\nlines\t\u{1b}[31mred ").unwrap().as_ref(), "two lines [31mred");
         assert_eq!(title(" \n\t"), None);
         let long = title(&"x".repeat(1_000)).unwrap();
         assert_eq!(long.chars().count(), limits::TITLE_CHARS + 1);
         assert!(long.ends_with('…'));
+    }
+
+    #[test]
+    fn digits_of_base_64_are_counted() {
+        for (text, bytes) in [("", 0), ("aGVsbG8=", 5), ("iVBORw0K", 6), ("iVBORw==", 4), ("iVBO\nRw0K\n", 6)] {
+            assert_eq!(base64_bytes(text), bytes, "{text:?}");
+        }
     }
 
     #[test]

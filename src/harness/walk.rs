@@ -159,8 +159,3 @@ pub fn is_uuid(name: &str) -> bool {
             _ => byte.is_ascii_hexdigit(),
         })
 }
-
-/// Whether a name can be told to a program as an argument: not taken for an option, and without control characters.
-pub fn is_plain_id(name: &str) -> bool {
-    !name.is_empty() && !name.starts_with('-') && !name.chars().any(char::is_control)
-}

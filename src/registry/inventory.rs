@@ -396,6 +396,3 @@ fn report(scan: &RootScan) -> RootReport {
         truncated,
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -3,8 +3,6 @@
 
 mod entry;
 mod inventory;
-#[cfg(test)]
-mod inventory_tests;
 mod load;
 mod page;
 mod query;

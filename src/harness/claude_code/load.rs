@@ -7,7 +7,8 @@
 
 use super::message::Kind;
 use super::row::{Link, Row, text_of};
-use crate::harness::pages::{Backward, Gathered, Line};
+use crate::harness::backward::{Backward, Line};
+use crate::harness::pages::Gathered;
 use crate::harness::{Page, PageRequest, Skip};
 use crate::limits;
 use crate::platform::files::read_at;

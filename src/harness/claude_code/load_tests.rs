@@ -2,7 +2,7 @@
 
 use super::tests::{fixture, list, written};
 use super::*;
-use crate::harness::pages::testing::{Patient, all};
+use crate::harness::testing;
 use crate::limits;
 use crate::protocol::{Block, Message, Role};
 use serde_json::{Value, json};
@@ -10,20 +10,12 @@ use std::fs;
 use std::path::PathBuf;
 
 fn load(session: &Session, cursor: Option<&str>, limit: usize) -> Result<Page, Skip> {
-    ClaudeCode.load(&[], session, &PageRequest { cursor, limit, attendant: &Patient, own_only: false })
+    testing::page(&ClaudeCode, &[], session, cursor, limit)
 }
 
 /// All messages; the same whatever the size of a page.
 pub fn whole(session: &Session) -> Vec<Message> {
-    let messages = paged(session, 1_000);
-    for limit in [1, 2, 3, 5, 7] {
-        assert_eq!(paged(session, limit), messages, "in pages of {limit}");
-    }
-    messages
-}
-
-fn paged(session: &Session, limit: usize) -> Vec<Message> {
-    all(limit, |request| ClaudeCode.load(&[], session, request).unwrap())
+    testing::whole(&ClaudeCode, &[], session)
 }
 
 /// A conversation in short: role, begin of the uuid, and what it says.
@@ -259,7 +251,7 @@ fn a_row_that_is_too_long_is_told_by_its_size() {
         json!({"parentUuid": "c", "type": "assistant", "uuid": "d", "message": {"id": "n", "content": "done"}}),
     ];
     fs::write(&path, rows.map(|row| row.to_string()).join("\n")).unwrap();
-    let messages = paged(&session_at(path), 2);
+    let messages = testing::paged(&ClaudeCode, &[], &session_at(path), 2);
     assert_eq!(told(&messages), ["User a go", "Assistant b Read#t", "Tool c <user>", "Assistant d done"]);
     let raw = json!({"bytes": result.to_string().len()});
     assert_eq!(messages[2].content, [Block::Other { kind: "user".to_owned(), raw }]);

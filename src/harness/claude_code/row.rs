@@ -2,7 +2,8 @@
 
 use super::message::{self, Kind};
 use super::record::Record;
-use crate::harness::pages::{Line, Text, long_block, parse_long};
+use crate::harness::backward::{Line, Text, parse_long};
+use crate::harness::pages::long_block;
 use crate::harness::text::{self, member};
 use crate::protocol::{Message, Role};
 use serde::Deserialize;

@@ -1,54 +1,21 @@
 //! The values of the fixture sessions were read off the raw records.
 
 use super::*;
-use crate::protocol::{Parent, Relation, Role, RootOrigin};
+use crate::harness::testing::{self, Listing};
+use crate::protocol::{Parent, Relation, Role};
 use std::fs;
 use std::path::PathBuf;
 
-fn root(path: &Path) -> Root {
-    Root {
-        harness: Harness::ClaudeCode,
-        path: path.to_owned(),
-        home: path.parent().unwrap().to_owned(),
-        origin: RootOrigin::Default,
-        usual: true,
-    }
-}
-
 pub fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/claude-code").join(name)
-}
-
-pub struct Listing {
-    pub sessions: Vec<Session>,
-    skipped: Vec<(String, &'static str)>,
+    testing::fixture("claude-code").join(name)
 }
 
 pub fn list(path: &Path) -> Listing {
-    let mut finder = Finder::default();
-    ClaudeCode.walk(&root(path), &mut finder);
-    let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
-    let mut skipped: Vec<_> = finder.skipped.iter().map(|(path, skip)| (name(path), skip.reason())).collect();
-    let (mut sessions, mut ends) = (Vec::new(), Ends::default());
-    for source in &finder.sources {
-        match ClaudeCode.read(source, &mut ends) {
-            Ok(reading) => sessions.extend(reading.sessions),
-            Err(skip) => skipped.push((name(&source.path), skip.reason())),
-        }
-    }
-    skipped.sort();
-    Listing { sessions, skipped }
-}
-
-impl Listing {
-    pub fn of(&self, id: &str) -> &Session {
-        self.sessions.iter().find(|session| session.id.starts_with(id)).unwrap()
-    }
+    testing::list(&ClaudeCode, path)
 }
 
 fn details(session: &Session) -> Details {
-    let wanted = Wanted { topics: true, last_message: true, message_count: true, ..Wanted::default() };
-    ClaudeCode.details(&[], session, wanted).unwrap()
+    testing::details(&ClaudeCode, &[], session)
 }
 
 /// Id, title or how it begins, workspace, creation, newest message, count.
@@ -86,7 +53,7 @@ fn every_fixture_session_has_its_right_values() {
         assert_eq!(details(session).message_count, *count, "{id}");
         assert!(session.location.to_str().unwrap().ends_with(&format!("{}.jsonl", session.id)));
     }
-    assert_eq!(listing.skipped, []);
+    assert_eq!(listing.skipped(), []);
 }
 
 #[test]
@@ -135,7 +102,7 @@ fn hostile_transcripts_cost_only_themselves() {
     assert!(of(18).title.as_deref().unwrap().ends_with(" only half"));
     assert!(of(13).title.as_deref().unwrap().chars().all(|c| !c.is_control()));
     assert_eq!(
-        listing.skipped,
+        listing.skipped(),
         [
             ("00000000-0000-4000-8000-000000000006.jsonl".to_owned(), "empty"),
             ("00000000-0000-4000-8000-000000000007.jsonl".to_owned(), "unreadable"),
@@ -223,7 +190,7 @@ fn a_session_says_where_it_goes_on() {
 fn getting_back_in_names_the_home_only_where_it_is_unusual() {
     let listing = list(&fixture("projects"));
     let session = listing.of("aa9ed7a3-");
-    let mut root = root(&fixture("projects"));
+    let mut root = Root { usual: true, ..listing.root.clone() };
     let resume = ClaudeCode.resume(&root, session).unwrap();
     assert_eq!(resume.argv, ["claude", "--resume", "aa9ed7a3-c203-4a72-a531-4a3945daf9b2"]);
     assert_eq!((resume.cwd.as_deref(), resume.env), (Some("/proj/proj/sub"), None));

@@ -1,5 +1,6 @@
 //! What sessions are called: the user's names, in an index and in a database, and the titles that the program made.
 
+use crate::harness::database::{Columns, text as column};
 use crate::harness::{Name, Skip, jsonl, text};
 use crate::limits;
 use crate::platform::{files::open_regular, sqlite};
@@ -61,31 +62,26 @@ pub fn database(path: &Path) -> Result<Vec<Name>, Skip> {
 
 /// `None` where nothing in the database is known.
 fn query(connection: &Connection) -> rusqlite::Result<Option<String>> {
-    let columns: Vec<String> = connection
-        .prepare("pragma table_info(threads)")?
-        .query_map([], |row| row.get("name"))?
-        .collect::<Result<_, _>>()?;
-    let has = |name: &str| columns.iter().any(|column| column == name);
-    if !has("id") || !["name", "title", "preview"].into_iter().any(has) {
+    let columns = Columns::of(connection, "threads")?;
+    if !columns.has("id") || !["name", "title", "preview"].into_iter().any(|name| columns.has(name)) {
         return Ok(None);
     }
     // A title is cut much shorter, but white space is folded first.
-    let start = |name: &str| if has(name) { format!("substr({name}, 1, 2000)") } else { "null".to_owned() };
+    let start = |name: &str| if columns.has(name) { format!("substr({name}, 1, 2000)") } else { "null".to_owned() };
     let [name, title, prompt, preview] = ["name", "title", "first_user_message", "preview"].map(start);
     Ok(Some(format!("select id, {name}, {title}, {prompt}, {preview} from threads")))
 }
 
 /// The best that a row has to say beyond what the session's own file says; mostly nothing.
 fn name(row: &Row<'_>) -> Option<Name> {
-    let column = |at| row.get_ref(at).ok()?.as_str().ok();
-    let line = |at| column(at).and_then(text::title);
+    let line = |at| column(row, at).and_then(|name| text::title(&name));
     let (title, rank) = match (line(1), line(2), line(3)) {
         (Some(given), _, _) => (given, GIVEN),
         (None, Some(title), Some(prompt)) if !repeats(&title, &prompt) => (title, MADE),
         (None, title, None) => (title.or_else(|| line(4))?, PREVIEW),
         _ => return None,
     };
-    Some(Name { session: column(0)?.into(), title, rank })
+    Some(Name { session: column(row, 0)?.as_ref().into(), title, rank })
 }
 
 /// Whether a title is but the prompt, perhaps cut.

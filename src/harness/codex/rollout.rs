@@ -1,7 +1,7 @@
 //! One rollout file: plain or compressed, whole or up to where a fork went on from it.
 
 use super::record::{Meta, NEEDLES, Record};
-use crate::harness::pages::Text;
+use crate::harness::backward::Text;
 use crate::harness::{Attendant, Attended, Session, Skip, Source, jsonl, jsonl::Ends, text};
 use crate::limits;
 use crate::platform::files::{open_regular, read_at};

@@ -128,7 +128,7 @@ fn block(part: &Map<String, Value>) -> Block {
         let encoded = media.get("data").and_then(Value::as_str);
         return Block::Image {
             media_type: Some(string(media, "mimeType")),
-            bytes: encoded.map(text::base64_length),
+            bytes: encoded.map(text::base64_bytes),
             uri: media.get("fileUri").and_then(Value::as_str).map(str::to_owned),
         };
     }

@@ -2,7 +2,7 @@
 
 use super::record::{Stored, milliseconds};
 use crate::harness::database::{Columns, integer, text as column};
-use crate::harness::{Details, Page, PageRequest, Reading, Session, Skip, Source, Wanted, messages, text};
+use crate::harness::{Details, Page, PageRequest, Reading, Session, Skip, Source, Wanted, messages, pages, text};
 use crate::limits;
 use crate::platform::sqlite;
 use crate::protocol::{Message, Parent, Relation};
@@ -37,7 +37,7 @@ fn listing(connection: &Connection) -> rusqlite::Result<Option<String>> {
     let columns = Columns::of(connection, "sessions")?;
     let messages = Columns::of(connection, "messages")?;
     let needed = ["id", "session_id", "role", "content_json", "created_timestamp"];
-    if !columns.has("id") || !needed.into_iter().all(|name| messages.has(name)) {
+    if !columns.has("id") || !messages.has_all(&needed) {
         return Ok(None);
     }
     let wanted = [
@@ -135,7 +135,7 @@ pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> 
         let stored = conversation.newest(before, request.limit.saturating_add(1))?;
         let oldest = stored[..stored.len().min(request.limit)].last().map_or(END, |stored| stored.place);
         let place = |stored: &Stored| format!("{}:{}", stored.place.0, stored.place.1);
-        let mut page = messages::page(stored, request.limit, place, Stored::into_message);
+        let mut page = pages::page(stored, request, place, Stored::into_message);
         messages::name_from_earlier(&mut page, || {
             let earlier = conversation.newest(oldest, limits::CALLS_LOOKED_FOR)?;
             Ok::<Vec<Message>, rusqlite::Error>(earlier.into_iter().map(Stored::into_message).collect())

@@ -3,7 +3,7 @@
 use super::record::Stored;
 use crate::harness::jsonl::{self, Ends};
 use crate::harness::walk::stem;
-use crate::harness::{Attendant, Details, Page, PageRequest, Session, Skip, Source, Wanted, messages, text};
+use crate::harness::{Attendant, Details, Page, PageRequest, Session, Skip, Source, Wanted, messages, pages, text};
 use crate::limits;
 use crate::platform::files::open_regular;
 use crate::protocol::Message;
@@ -85,7 +85,7 @@ pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> 
         newest.into_iter().map(|stored| (stored.place.1, stored.into_message())).unzip();
     messages::name_results(&mut messages, &[]);
     let newest_first = numbers.into_iter().zip(messages).rev().take(request.limit.saturating_add(1)).collect();
-    Ok(messages::page(newest_first, request.limit, |(number, _)| number.to_string(), |(_, message)| message))
+    Ok(pages::page(newest_first, request, |(number, _)| number.to_string(), |(_, message)| message))
 }
 
 /// The newest messages before a number, the oldest of them first. The file is read up to there, and no more of it kept.

@@ -8,7 +8,7 @@ mod tests;
 
 use super::jsonl::Ends;
 use super::{
-    Details, Environment, Finder, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted, text,
+    Details, Environment, Finder, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted, ids,
 };
 use crate::platform::sqlite;
 use crate::protocol::{Harness, Resume, RootOrigin};
@@ -99,7 +99,7 @@ impl Store for Goose {
         } else {
             argv.extend(["--session-id".to_owned(), session.id.to_string()]);
         }
-        text::is_argument(argv.last()?).then(|| Resume {
+        ids::is_usable(argv.last()?).then(|| Resume {
             argv,
             cwd: session.workspace.as_deref().map(str::to_owned),
             env: variable.map(|variable| BTreeMap::from([(variable.to_owned(), home.to_owned())])),

@@ -1,6 +1,6 @@
 //! A message, as the database and the older files keep it.
 
-use crate::harness::messages::{base64_bytes, kind, other, unknown};
+use crate::harness::messages::{kind, other, unknown};
 use crate::harness::text;
 use crate::protocol::{Block, LastMessage, Message, Role};
 use serde_json::{Value, json};
@@ -103,7 +103,7 @@ fn block(raw: Value) -> Block {
 }
 
 fn image(raw: &Value) -> Option<Block> {
-    let bytes = Some(base64_bytes(raw["data"].as_str()?));
+    let bytes = Some(text::base64_bytes(raw["data"].as_str()?));
     Some(Block::Image { media_type: raw["mimeType"].as_str().map(str::to_owned), bytes, uri: None })
 }
 

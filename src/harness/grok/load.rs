@@ -56,12 +56,9 @@ pub struct Slice {
 impl Slice {
     /// Reads the messages before a place, or the newest.
     pub fn read(file: &File, log: &Log, place: Option<u64>, request: &PageRequest<'_>) -> Result<Self, Skip> {
-        let mut lines = Backward::from(file, place)?;
+        let mut lines = Backward::of(file, place, request.attendant)?;
         let mut slice = Self::default();
-        while let Some((at, line)) = lines.next_line()? {
-            if request.attendant.cancelled() {
-                return Err(Skip::Cancelled);
-            }
+        while let Some((at, line)) = lines.record()? {
             let Some(part) = (log.parse)(line) else { continue };
             if slice.older.is_none() && part.belongs_to(slice.mark.as_deref()) {
                 slice.prepend(part, at);

@@ -15,9 +15,10 @@ mod tests;
 mod update;
 
 use super::jsonl::Ends;
-use super::walk::{is_plain_id, stamp};
+use super::walk::stamp;
 use super::{
     Details, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
+    ids,
 };
 use crate::protocol::{Harness, Resume, RootOrigin};
 use message::Part;
@@ -100,7 +101,7 @@ impl Store for Grok {
 /// Takes a directory as a session if one of the logs is in it. The summary beside it is rewritten with every message.
 fn session(finder: &mut Finder, found: Found) {
     let log = LOGS.iter().rev().map(|log| found.path.join(log.name)).find(|path| stamp(path).is_some());
-    match log.filter(|_| is_plain_id(&found.name)) {
+    match log.filter(|_| ids::is_usable(&found.name)) {
         Some(log) => finder.known(log, stamp(&found.path.join(SUMMARY))),
         None => finder.skip(found, Skip::Name),
     }

@@ -1,88 +1,42 @@
 //! The values of the fixture sessions were read off the raw records.
 
 use super::*;
-use crate::harness::{Attendant, Remark};
+use crate::harness::Remark;
+use crate::harness::testing::{self, Gone, Listing, Tree};
 use crate::protocol::{Block, Message, Parent, Relation, Role};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
-use tempfile::TempDir;
-
-struct Listing {
-    sessions: Vec<Session>,
-    remarks: Vec<Remark>,
-    skipped: Vec<(String, &'static str)>,
-}
-
-fn root(home: &Path) -> Root {
-    Grok.named_root(home)
-}
 
 fn fixture() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/grok/.grok")
+    testing::fixture("grok/.grok")
 }
 
 fn list(home: &Path) -> Listing {
-    let mut finder = Finder::default();
-    Grok.walk(&root(home), &mut finder);
-    let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
-    let mut listing = Listing {
-        sessions: Vec::new(),
-        remarks: Vec::new(),
-        skipped: finder.skipped.iter().map(|(path, skip)| (name(path), skip.reason())).collect(),
-    };
-    let mut ends = Ends::default();
-    for source in &finder.sources {
-        match Grok.read(source, &mut ends) {
-            Ok(reading) => {
-                listing.sessions.extend(reading.sessions);
-                listing.remarks.extend(reading.remarks);
-            }
-            Err(skip) => listing.skipped.push((name(source.path.parent().unwrap()), skip.reason())),
-        }
-    }
-    listing.skipped.sort();
-    listing
+    testing::list(&Grok, home)
 }
 
-impl Listing {
-    fn of(&self, id: &str) -> &Session {
-        self.sessions.iter().find(|session| session.id.ends_with(id)).unwrap()
-    }
+/// What was passed over, and why. A session is named by its directory.
+fn skipped(listing: &Listing) -> Vec<(String, &'static str)> {
+    let is_log = |path: &Path| LOGS.iter().any(|log| path.ends_with(log.name));
+    let named = |path: &PathBuf| if is_log(path) { path.parent().unwrap().to_owned() } else { path.clone() };
+    let name = |path: &PathBuf| named(path).file_name().unwrap().to_string_lossy().into_owned();
+    let mut skipped: Vec<_> = listing.skipped.iter().map(|(path, skip)| (name(path), skip.reason())).collect();
+    skipped.sort();
+    skipped
 }
 
 fn details(session: &Session) -> Details {
-    Grok.details(&[], session, Wanted { topics: true, last_message: true, message_count: true, ..Wanted::default() })
-        .unwrap()
-}
-
-struct Attending(bool);
-
-impl Attendant for Attending {
-    fn cancelled(&self) -> bool {
-        self.0
-    }
-
-    fn progress(&self, _: &str, _: u64, _: Option<u64>) {}
+    testing::details(&Grok, &[], session)
 }
 
 fn page(session: &Session, cursor: Option<&str>, limit: usize) -> Result<Page, Skip> {
-    Grok.load(&[], session, &PageRequest { cursor, limit, attendant: &Attending(false), own_only: false })
+    testing::page(&Grok, &[], session, cursor, limit)
 }
 
 /// All messages, read in pages of a size.
 fn load(session: &Session, limit: usize) -> Vec<Message> {
-    let mut messages = Vec::new();
-    let mut cursor: Option<String> = None;
-    loop {
-        let page = page(session, cursor.as_deref(), limit).unwrap();
-        assert!(page.messages.len() == limit || page.next.is_none());
-        messages.splice(0..0, page.messages);
-        cursor = page.next;
-        if cursor.is_none() {
-            return messages;
-        }
-    }
+    testing::paged(&Grok, &[], session, limit)
 }
 
 /// All fixtures were written within minutes of this time.
@@ -114,8 +68,7 @@ const CHILD: &str = "01a22ba3-53b7-7f61-b8a3-65cfb02e16e7";
 
 #[test]
 fn every_fixture_session_has_its_right_values() {
-    let mut listing = list(&fixture());
-    listing.sessions.sort_by(|a, b| a.id.cmp(&b.id));
+    let listing = list(&fixture());
     assert_eq!(listing.sessions.len(), EXPECTED.len());
     for (session, (id, title, workspace, created, updated, count)) in listing.sessions.iter().zip(EXPECTED) {
         let parent = match *id {
@@ -147,7 +100,7 @@ fn every_fixture_session_has_its_right_values() {
     let parent = Parent { session_id: Some(PARENT.to_owned()), relation: Relation::Subagent };
     assert_eq!(listing.remarks, [Remark { session: CHILD.into(), parent: Some(parent), handle: None }]);
     let history = ("prompt_history.jsonl".to_owned(), "not_a_session");
-    assert_eq!(listing.skipped, [history.clone(), history, ("session_search.sqlite".to_owned(), "not_a_session")]);
+    assert_eq!(skipped(&listing), [history.clone(), history, ("session_search.sqlite".to_owned(), "not_a_session")]);
 }
 
 #[test]
@@ -215,13 +168,13 @@ fn messages_are_loaded_whole_and_the_same_in_pages_of_every_size() {
 }
 
 /// A home with one session, copied or written.
-struct Home(TempDir);
+struct Home(Tree);
 
 const ID: &str = "01a22b97-ace6-7f61-ab22-adaccff21639";
 
 impl Home {
     fn new() -> Self {
-        Self(TempDir::new().unwrap())
+        Self(Tree::new())
     }
 
     fn directory(&self) -> PathBuf {
@@ -249,9 +202,7 @@ impl Home {
     }
 
     fn one(&self) -> Session {
-        let mut sessions = self.list().sessions;
-        assert_eq!(sessions.len(), 1);
-        sessions.remove(0)
+        self.list().one().clone()
     }
 }
 
@@ -377,7 +328,7 @@ fn a_cursor_does_not_shift_when_messages_are_appended_and_none_of_this_log_is_re
     for cursor in [first.next.as_deref().unwrap(), "0:1", "0", "7:0", "x:y", "-1:0", ""] {
         assert!(matches!(page(&session, Some(cursor), 1), Err(Skip::Cursor)), "{cursor}");
     }
-    let cancelled = PageRequest { cursor: None, limit: 1, attendant: &Attending(true), own_only: false };
+    let cancelled = PageRequest { cursor: None, limit: 1, attendant: &Gone, own_only: false };
     assert!(matches!(Grok.load(&[], &session, &cancelled), Err(Skip::Cancelled)));
 }
 
@@ -405,7 +356,7 @@ fn a_directory_whose_name_would_be_too_long_is_named_by_a_file() {
     let long = format!("/proj/{}", "long/".repeat(60));
     fs::write(place.join(".cwd"), &long).unwrap();
     assert_eq!(home.one().workspace.as_deref(), Some(long.as_str()));
-    assert_eq!(home.list().skipped, []);
+    assert_eq!(skipped(&home.list()), []);
 }
 
 #[test]
@@ -422,7 +373,7 @@ fn broken_logs_cost_only_themselves() {
     {
         let home = Home::new();
         home.write("updates.jsonl", content).write("summary.json", "{}");
-        assert_eq!(home.list().skipped, [(ID.to_owned(), reason)], "{content:?}");
+        assert_eq!(skipped(&home.list()), [(ID.to_owned(), reason)], "{content:?}");
         // A broken log does not hide the other one.
         let history = fixture().join("sessions/%2Fproj%2Falpha").join(ID).join("chat_history.jsonl");
         home.write("chat_history.jsonl", fs::read(history).unwrap());
@@ -431,7 +382,7 @@ fn broken_logs_cost_only_themselves() {
     }
     let home = Home::new();
     fs::create_dir(home.directory().join("updates.jsonl")).unwrap();
-    assert_eq!(home.list().skipped, [(ID.to_owned(), "not_a_session")]);
+    assert_eq!(skipped(&home.list()), [(ID.to_owned(), "not_a_session")]);
 }
 
 #[test]
@@ -439,7 +390,7 @@ fn what_cannot_be_told_to_a_program_is_no_session() {
     for name in ["--help", "a\u{1b}b"] {
         let home = Home::copied(&["updates.jsonl"]);
         fs::rename(home.directory(), home.directory().with_file_name(name)).unwrap();
-        assert_eq!(home.list().skipped, [(name.to_owned(), "not_a_session")]);
+        assert_eq!(skipped(&home.list()), [(name.to_owned(), "not_a_session")]);
     }
 }
 
@@ -462,7 +413,7 @@ fn a_long_session_is_read_by_its_end() {
 #[test]
 fn getting_back_in_names_the_home_only_where_it_is_unusual() {
     let session = Home::copied(&["updates.jsonl", "summary.json"]).one();
-    let mut root = root(Path::new("/data/grok"));
+    let mut root = Grok.named_root(Path::new("/data/grok"));
     let resume = Grok.resume(&root, &session).unwrap();
     assert_eq!(resume.argv, ["grok", "--resume", ID]);
     assert_eq!(resume.cwd.as_deref(), Some("/proj/alpha"));
@@ -474,20 +425,13 @@ fn getting_back_in_names_the_home_only_where_it_is_unusual() {
 #[test]
 #[cfg(unix)]
 fn reading_touches_nothing() {
-    crate::harness::untouched::prove(&fixture(), |home| {
-        let listing = list(home);
-        assert_eq!(listing.sessions.len(), EXPECTED.len());
-        for session in &listing.sessions {
-            details(session);
-            assert!(!load(session, 2).is_empty());
-        }
-    });
+    assert_eq!(testing::assert_untouched(&Grok, &fixture()), EXPECTED.len());
 }
 
 #[test]
 fn a_named_root_is_the_home_or_its_sessions() {
     for path in ["/data/grok", "/data/grok/sessions"] {
-        let root = root(Path::new(path));
+        let root = Grok.named_root(Path::new(path));
         assert_eq!(
             (root.home.as_path(), root.path.as_path()),
             (Path::new("/data/grok"), Path::new("/data/grok/sessions"))

@@ -3,7 +3,7 @@
 use super::database::{Origin, active};
 use super::record::{SUMMARIES, Stored};
 use crate::harness::database::Columns;
-use crate::harness::{Details, Page, PageRequest, Session, Skip, Wanted, messages, text};
+use crate::harness::{Details, Page, PageRequest, Session, Skip, Wanted, messages, pages, text};
 use crate::limits;
 use crate::platform::sqlite;
 use crate::protocol::{Message, Relation};
@@ -43,7 +43,7 @@ pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> 
         let stored = conversation.newest(before, request.limit.saturating_add(1))?;
         let oldest = stored[..stored.len().min(request.limit)].last().map_or(before, |stored| stored.number);
         let place = |stored: &Stored| stored.number.to_string();
-        let mut page = messages::page(stored, request.limit, place, Stored::into_message);
+        let mut page = pages::page(stored, request, place, Stored::into_message);
         messages::name_from_earlier(&mut page, || {
             let earlier = conversation.newest(oldest, limits::CALLS_LOOKED_FOR)?;
             Ok::<Vec<Message>, rusqlite::Error>(earlier.into_iter().map(Stored::into_message).collect())

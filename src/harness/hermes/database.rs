@@ -54,7 +54,7 @@ fn listing(connection: &Connection) -> rusqlite::Result<Option<String>> {
     let columns = Columns::of(connection, "sessions")?;
     let messages = Columns::of(connection, "messages")?;
     let needed = ["id", "session_id", "role", "content", "timestamp"];
-    if !columns.has("id") || !needed.into_iter().all(|name| messages.has(name)) {
+    if !columns.has("id") || !messages.has_all(&needed) {
         return Ok(None);
     }
     let origin = origin(&columns);

@@ -9,7 +9,7 @@ mod tests;
 use super::jsonl::Ends;
 use super::{
     Details, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
-    text,
+    ids,
 };
 use crate::platform::sqlite;
 use crate::protocol::{Harness, Resume, RootOrigin};
@@ -79,7 +79,7 @@ impl Store for Hermes {
         let choice = profile.iter().flat_map(|profile| ["--profile", profile]);
         let argv = ["hermes"].into_iter().chain(choice).chain(["--resume", &session.id]).map(str::to_owned).collect();
         let home = root.home.to_str()?;
-        let plain = text::is_argument(&session.id) && profile.is_none_or(text::is_argument);
+        let plain = ids::is_usable(&session.id) && profile.is_none_or(ids::is_usable);
         plain.then(|| Resume {
             argv,
             cwd: session.workspace.as_deref().map(str::to_owned),

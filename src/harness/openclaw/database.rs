@@ -1,15 +1,16 @@
 //! The database of an agent: conversations by their keys, sessions as windows of them, and the events of each session.
 
+use super::agent_of;
 use super::event::Event;
-use super::{agent_of, is_plain_id};
-use crate::harness::{Name, Reading, Session, Skip, Source, text};
+use crate::harness::database::{Columns, integer, text as column};
+use crate::harness::{Name, Reading, Session, Skip, Source, ids, text};
 use crate::limits;
 use crate::platform::sqlite;
 use crate::protocol::{Parent, Relation};
 use rusqlite::{Connection, Row, Statement};
 use ruzstd::decoding::StreamingDecoder;
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::io::Read;
 
 /// How many events from the start are looked at for a prompt, and from the end for a message.
@@ -24,15 +25,10 @@ pub fn read(source: &Source) -> Result<Reading, Skip> {
             return reading(connection, &events, source).map(Ok);
         }
         // Before conversations moved into it, a database of the same name held other things of the agent.
-        let ours = !columns(connection, "schema_meta")?.is_empty();
+        let ours = !Columns::of(connection, "schema_meta")?.is_empty();
         Ok(Err(if ours { Skip::NoMessages } else { Skip::Malformed("no events of conversations in it".to_owned()) }))
     });
     read?
-}
-
-/// The columns of a table; none if there is no such table.
-pub fn columns(connection: &Connection, table: &str) -> rusqlite::Result<HashSet<String>> {
-    connection.prepare("select name from pragma_table_info(?1)")?.query_map([table], |row| row.get(0))?.collect()
 }
 
 /// How the events of a database are asked for.
@@ -44,9 +40,9 @@ pub struct Events {
 impl Events {
     /// `None` where the database has none.
     pub fn of(connection: &Connection) -> rusqlite::Result<Option<Self>> {
-        let has = columns(connection, "transcript_events")?;
-        let known = ["session_id", "seq", "event_json"].iter().all(|name| has.contains(*name));
-        let columns = if has.contains("event_zstd") { "event_json, event_zstd" } else { "event_json, null" };
+        let has = Columns::of(connection, "transcript_events")?;
+        let known = has.has_all(&["session_id", "seq", "event_json"]);
+        let columns = if has.has("event_zstd") { "event_json, event_zstd" } else { "event_json, null" };
         Ok(known.then_some(Self { columns }))
     }
 }
@@ -65,7 +61,7 @@ pub fn event_text<'a>(row: &'a Row<'_>) -> Option<Cow<'a, [u8]>> {
 /// Whether the program packed a session's events away, to where they are not read.
 pub fn is_packed_away(connection: &Connection, session: &str) -> rusqlite::Result<bool> {
     const TABLE: &str = "session_transcript_cold_archives";
-    Ok(columns(connection, TABLE)?.contains("session_id")
+    Ok(Columns::of(connection, TABLE)?.has("session_id")
         && connection.prepare(&format!("select 1 from {TABLE} where session_id = ?1"))?.exists([session])?)
 }
 
@@ -97,7 +93,7 @@ fn reading(connection: &Connection, events: &Events, source: &Source) -> rusqlit
         let mut session = Session::new(&window.id, source);
         session.updated_at_ms = window.written_at_ms.or(session.updated_at_ms);
         let exists = ends.tell(&mut session)? || is_packed_away(connection, &window.id)?;
-        if !exists || !is_plain_id(&window.id) {
+        if !exists || !ids::is_usable(&window.id) {
             continue;
         }
         let agent = window.key.as_deref().and_then(|key| key.strip_prefix("agent:")?.split(':').next());
@@ -123,9 +119,9 @@ fn windows(connection: &Connection) -> rusqlite::Result<Vec<Window>> {
     let mut rows = statement.query([])?;
     let mut windows = Vec::new();
     while let Some(row) = rows.next()? {
-        let text = |at| row.get_ref(at).ok().and_then(|value| value.as_str().ok()).filter(|text| !text.is_empty());
-        let owned = |at| text(at).map(str::to_owned);
-        let entry: serde_json::Value = text(14).and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default();
+        let owned = |at| column(row, at).map(Cow::into_owned);
+        let entry: serde_json::Value =
+            column(row, 14).and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default();
         let kept = |name: &str| entry.get(name).and_then(|value| value.as_str()).map(str::to_owned);
         let Some(id) = owned(0) else { continue };
         windows.push(Window {
@@ -135,7 +131,7 @@ fn windows(connection: &Connection) -> rusqlite::Result<Vec<Window>> {
                 .or_else(|| owned(6))
                 .or_else(|| kept("label"))
                 .or_else(|| kept("displayName")),
-            archived: row.get_ref(10)?.as_i64().is_ok(),
+            archived: integer(row, 10).is_some(),
             spawned_by: owned(11).or_else(|| kept("spawnedBy")),
             parent_key: owned(12).or_else(|| kept("parentSessionKey")),
             created_via: owned(13),
@@ -143,8 +139,8 @@ fn windows(connection: &Connection) -> rusqlite::Result<Vec<Window>> {
             key: owned(1),
             previous: owned(2),
             reason: owned(3),
-            created_at_ms: row.get_ref(4)?.as_i64().ok(),
-            written_at_ms: row.get_ref(16)?.as_i64().ok(),
+            created_at_ms: integer(row, 4),
+            written_at_ms: integer(row, 16),
             model: owned(5).or_else(|| kept("model")),
             id,
         });
@@ -154,28 +150,17 @@ fn windows(connection: &Connection) -> rusqlite::Result<Vec<Window>> {
 
 /// Asks for windows and their conversations, whatever these tables are called and have.
 fn windows_query(connection: &Connection) -> rusqlite::Result<String> {
-    let mut found = (String::from("(select distinct session_id from transcript_events)"), HashSet::new());
-    for table in ["session_windows", "sessions"] {
-        let has = columns(connection, table)?;
-        if has.contains("session_id") {
-            found = (table.to_owned(), has);
-            break;
-        }
-    }
-    let mut nodes = (String::from("(select null as session_key)"), HashSet::new());
-    for table in ["session_nodes", "session_entries"] {
-        let has = columns(connection, table)?;
-        if has.contains("session_key") && found.1.contains("session_key") {
-            nodes = (table.to_owned(), has);
-            break;
-        }
-    }
-    let window = |name: &str| if found.1.contains(name) { format!("w.{name}") } else { "null".to_owned() };
-    let node = |name: &str| if nodes.1.contains(name) { format!("n.{name}") } else { "null".to_owned() };
+    let sessions = table(connection, ["session_windows", "sessions"], "session_id")?;
+    let (from, has) = sessions.unwrap_or(("(select distinct session_id from transcript_events)", Columns::default()));
+    let nodes = table(connection, ["session_nodes", "session_entries"], "session_key")?;
+    let nodes = nodes.filter(|_| has.has("session_key"));
+    let (joined, node_has) = nodes.unwrap_or(("(select null as session_key)", Columns::default()));
+    let window = |name: &str| if has.has(name) { format!("w.{name}") } else { "null".to_owned() };
+    let node = |name: &str| if node_has.has(name) { format!("n.{name}") } else { "null".to_owned() };
     let current =
-        if nodes.1.contains("current_session_id") { "n.current_session_id".to_owned() } else { node("session_id") };
+        if node_has.has("current_session_id") { "n.current_session_id".to_owned() } else { node("session_id") };
     // What has no column of its own stands in the entry.
-    let entry = if nodes.1.contains("label") { "null".to_owned() } else { node("entry_json") };
+    let entry = if node_has.has("label") { "null".to_owned() } else { node("entry_json") };
     let selected = [
         "w.session_id".to_owned(),
         window("session_key"),
@@ -196,7 +181,23 @@ fn windows_query(connection: &Connection) -> rusqlite::Result<String> {
         window("transcript_updated_at"),
     ];
     let key = window("session_key");
-    Ok(format!("select {} from {} w left join {} n on n.session_key = {key}", selected.join(", "), found.0, nodes.0))
+    let selected = selected.join(", ");
+    Ok(format!("select {selected} from {from} w left join {joined} n on n.session_key = {key}"))
+}
+
+/// Whichever of two tables there is, with the column that it is known by.
+fn table(
+    connection: &Connection,
+    names: [&'static str; 2],
+    column: &str,
+) -> rusqlite::Result<Option<(&'static str, Columns)>> {
+    for name in names {
+        let columns = Columns::of(connection, name)?;
+        if columns.has(column) {
+            return Ok(Some((name, columns)));
+        }
+    }
+    Ok(None)
 }
 
 impl Window {

@@ -26,7 +26,7 @@ pub fn read(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
         details.last_message = last_message(session)?;
     }
     if wanted.message_count {
-        details.message_count = load::backwards(session, None, &Patient, |count, event, _| {
+        details.message_count = load::backwards(session, None, &Patient, u64::default, |count, event, _| {
             *count += u64::from(is_counted(event));
             ControlFlow::Continue(())
         })?;
@@ -73,14 +73,19 @@ fn database_topics(session: &Session) -> Result<Vec<String>, Skip> {
 
 /// The newest message with text.
 fn last_message(session: &Session) -> Result<Option<LastMessage>, Skip> {
-    let (_, last) =
-        load::backwards(session, None, &Patient, |(seen, last): &mut (usize, Option<LastMessage>), event, _| {
+    let (_, last) = load::backwards(
+        session,
+        None,
+        &Patient,
+        Default::default,
+        |(seen, last): &mut (usize, Option<LastMessage>), event, _| {
             *seen += 1;
             *last = event.spoken().and_then(|spoken| {
                 let text = if spoken.role == Role::User { event.prompt() } else { spoken.text() };
                 Some(LastMessage { role: spoken.role, text: text::excerpt(&text?)?, timestamp_ms: spoken.timestamp_ms })
             });
             if last.is_some() || *seen == EVENTS_LOOKED_AT { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        })?;
+        },
+    )?;
     Ok(last)
 }

@@ -1,14 +1,15 @@
 //! The messages of a session, from the newest to the first of the current branch.
 
 use super::chain::Chain;
-use super::database::{Events, columns, event_text, is_packed_away};
+use super::database::{Events, event_text, is_packed_away};
 use super::event::Event;
 use super::is_transcript;
 use crate::harness::backward::Backward;
+use crate::harness::database::Columns;
+use crate::harness::pages::Gathered;
 use crate::harness::{Attendant, Page, PageRequest, Session, Skip};
 use crate::platform::files::open_regular;
 use crate::platform::sqlite;
-use crate::protocol::Message;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::fmt;
 use std::ops::ControlFlow;
@@ -50,41 +51,29 @@ impl Place {
 /// Reads one page.
 pub fn page(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
     let from = request.cursor.map(|cursor| Place::parse(cursor).ok_or(Skip::Cursor)).transpose()?;
-    let take = |page: &mut Newest, event: &Event<'_>, place: Place| {
-        let Some(message) = event.message() else { return ControlFlow::Continue(()) };
-        if page.messages.len() == request.limit {
-            page.more = true;
-            return ControlFlow::Break(());
+    let begin = || Gathered::new(request);
+    let take = |gathered: &mut Gathered<Place>, event: &Event<'_>, place: Place| {
+        if let Some(message) = event.message() {
+            gathered.push(message, 0, place);
         }
-        page.messages.push(message);
-        page.end = Some(place);
-        ControlFlow::Continue(())
+        if gathered.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let mut page = backwards(session, from, request.attendant, take)?;
-    page.messages.reverse();
-    let next = page.end.filter(|_| page.more).map(|place| place.to_string());
-    Ok(Page { messages: page.messages, next })
-}
-
-/// Messages, the newest first.
-#[derive(Default)]
-struct Newest {
-    messages: Vec<Message>,
-    /// The place before the last of them.
-    end: Option<Place>,
-    more: bool,
+    let gathered = backwards(session, from, request.attendant, begin, take)?;
+    let ended = !gathered.is_full();
+    Ok(gathered.into_page(ended, Place::to_string))
 }
 
 /// Goes through the events of the current branch, from the newest or from a place on. What is taken is begun anew where
 /// the database changed meanwhile.
-pub fn backwards<T: Default>(
+pub fn backwards<T>(
     session: &Session,
     from: Option<Place>,
     attendant: &dyn Attendant,
+    begin: impl Fn() -> T,
     take: impl Fn(&mut T, &Event<'_>, Place) -> ControlFlow<()>,
 ) -> Result<T, Skip> {
     if is_transcript(&session.location) {
-        return lines(session, from, attendant, take);
+        return lines(session, from, attendant, begin, take);
     }
     sqlite::read(&session.location, |connection| {
         let way = match &from {
@@ -97,14 +86,15 @@ pub fn backwards<T: Default>(
             Some(Place::Line(..)) => None,
         };
         let Some(way) = way else { return Ok(Err(Skip::Cursor)) };
-        rows(connection, &session.id, way, attendant, &take)
+        rows(connection, &session.id, way, attendant, &begin, &take)
     })?
 }
 
-fn lines<T: Default>(
+fn lines<T>(
     session: &Session,
     from: Option<Place>,
     attendant: &dyn Attendant,
+    begin: impl Fn() -> T,
     take: impl Fn(&mut T, &Event<'_>, Place) -> ControlFlow<()>,
 ) -> Result<T, Skip> {
     let (place, mut chain) = match from {
@@ -113,14 +103,11 @@ fn lines<T: Default>(
         Some(_) => return Err(Skip::Cursor),
     };
     let file = open_regular(&session.location)?;
-    let mut lines = Backward::from(&file, place)?;
-    let mut taken = T::default();
+    let mut lines = Backward::of(&file, place, attendant)?;
+    let mut taken = begin();
     while chain != Chain::Complete
-        && let Some((at, line)) = lines.next_line()?
+        && let Some((at, line)) = lines.record()?
     {
-        if attendant.cancelled() {
-            return Err(Skip::Cancelled);
-        }
         let Some(event) = Event::parse(line) else { continue };
         if chain.take(&event) && take(&mut taken, &event, Place::Line(at, chain.clone())).is_break() {
             break;
@@ -129,11 +116,12 @@ fn lines<T: Default>(
     Ok(taken)
 }
 
-fn rows<T: Default>(
+fn rows<T>(
     connection: &Connection,
     session: &str,
     from: Place,
     attendant: &dyn Attendant,
+    begin: impl Fn() -> T,
     take: impl Fn(&mut T, &Event<'_>, Place) -> ControlFlow<()>,
 ) -> rusqlite::Result<Result<T, Skip>> {
     let Some(Events { columns }) = Events::of(connection)? else {
@@ -163,7 +151,7 @@ fn rows<T: Default>(
     };
     let mut statement = connection.prepare(&query)?;
     let mut rows = statement.query(params![session, before])?;
-    let mut taken = T::default();
+    let mut taken = begin();
     while chain != Some(Chain::Complete)
         && let Some(row) = rows.next()?
     {
@@ -191,10 +179,10 @@ fn rows<T: Default>(
 
 /// Where the newest event is found: in the list of the current branch if that is up to date, else among all events.
 fn newest(connection: &Connection, session: &str) -> rusqlite::Result<Place> {
-    let state = columns(connection, "session_transcript_index_state")?;
-    let list = columns(connection, "session_transcript_active_events")?;
-    let known = ["session_id", "indexed_seq", "needs_rebuild"].iter().all(|name| state.contains(*name))
-        && ["session_id", "active_position", "event_seq"].iter().all(|name| list.contains(*name));
+    let state = Columns::of(connection, "session_transcript_index_state")?;
+    let list = Columns::of(connection, "session_transcript_active_events")?;
+    let known = state.has_all(&["session_id", "indexed_seq", "needs_rebuild"])
+        && list.has_all(&["session_id", "active_position", "event_seq"]);
     let current = known
         && connection
             .prepare(
@@ -208,7 +196,7 @@ fn newest(connection: &Connection, session: &str) -> rusqlite::Result<Place> {
 }
 
 fn is_listed(connection: &Connection, session: &str, position: i64, seq: i64) -> rusqlite::Result<bool> {
-    let list = columns(connection, "session_transcript_active_events")?;
+    let list = Columns::of(connection, "session_transcript_active_events")?;
     Ok(!list.is_empty()
         && connection
             .prepare("select 1 from session_transcript_active_events where session_id = ?1 and active_position = ?2 and event_seq = ?3")?

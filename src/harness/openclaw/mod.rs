@@ -17,9 +17,10 @@ mod tests;
 mod transcript;
 
 use super::jsonl::Ends;
-use super::walk::{is_plain_id, stamp};
+use super::walk::stamp;
 use super::{
     Details, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
+    ids,
 };
 use crate::platform::sqlite;
 use crate::protocol::{Harness, Resume, RootOrigin};
@@ -90,7 +91,7 @@ impl Store for OpenClaw {
 
     /// The program opens conversations, which it calls by keys; of the sessions of one only the current can be opened.
     fn resume(&self, root: &Root, session: &Session) -> Option<Resume> {
-        let key = session.handle.as_deref().filter(|key| session.resumable && is_plain_id(key))?;
+        let key = session.handle.as_deref().filter(|key| session.resumable && ids::is_usable(key))?;
         let home = (!root.usual).then(|| root.home.to_str()).flatten();
         Some(Resume {
             argv: ["openclaw", "tui", "--session", key].map(String::from).to_vec(),

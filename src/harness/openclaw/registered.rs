@@ -1,11 +1,12 @@
 //! The databases that lie elsewhere: the state's own database registers them.
 
-use super::database::columns;
 use super::take_database;
 use crate::harness::Finder;
+use crate::harness::database::{Columns, text};
 use crate::harness::walk::stamp;
 use crate::platform::sqlite;
 use rusqlite::Connection;
+use std::borrow::Cow;
 use std::path::Path;
 
 const REGISTER: &str = "state/openclaw.sqlite";
@@ -26,15 +27,14 @@ pub fn walk(home: &Path, finder: &mut Finder) {
 }
 
 fn paths(connection: &Connection) -> rusqlite::Result<Vec<String>> {
-    let columns = columns(connection, "agent_databases")?;
-    if !columns.contains("path") {
+    if !Columns::of(connection, "agent_databases")?.has("path") {
         return Ok(Vec::new());
     }
     let mut statement = connection.prepare("select path from agent_databases order by path limit ?1")?;
     let mut rows = statement.query([REGISTERED])?;
     let mut paths = Vec::new();
     while let Some(row) = rows.next()? {
-        paths.extend(row.get_ref(0)?.as_str().ok().filter(|path| !path.is_empty()).map(str::to_owned));
+        paths.extend(text(row, 0).map(Cow::into_owned));
     }
     Ok(paths)
 }

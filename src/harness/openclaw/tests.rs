@@ -4,90 +4,39 @@ mod changed;
 mod fixtures;
 
 use super::*;
-use crate::harness::{Attendant, Name, Remark};
+use crate::harness::testing::{self, Gone, Listing, Tree};
+use crate::harness::{Name, Remark};
 use crate::protocol::{Block, Message, Parent, Relation, Role};
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
-use tempfile::TempDir;
-
-/// What a store says of everything below a root.
-struct Listing {
-    sessions: Vec<Session>,
-    names: Vec<Name>,
-    remarks: Vec<Remark>,
-    skipped: Vec<(String, &'static str)>,
-}
 
 fn fixture(version: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/openclaw").join(version).join(".openclaw")
+    testing::fixture("openclaw").join(version).join(".openclaw")
 }
 
 fn list(home: &Path) -> Listing {
-    let mut finder = Finder::default();
-    OpenClaw.walk(&OpenClaw.named_root(home), &mut finder);
-    let name = |path: &Path| path.strip_prefix(home).unwrap_or(path).display().to_string();
-    let mut listing = Listing {
-        sessions: Vec::new(),
-        names: Vec::new(),
-        remarks: Vec::new(),
-        skipped: finder.skipped.iter().map(|(path, skip)| (name(path), skip.reason())).collect(),
-    };
-    let mut ends = Ends::default();
-    for source in &finder.sources {
-        match OpenClaw.read(source, &mut ends) {
-            Ok(reading) => {
-                listing.sessions.extend(reading.sessions);
-                listing.names.extend(reading.names);
-                listing.remarks.extend(reading.remarks);
-            }
-            Err(skip) => listing.skipped.push((name(&source.path), skip.reason())),
-        }
-    }
-    listing.sessions.sort_by(|a, b| a.id.cmp(&b.id));
-    listing.remarks.sort_by(|a, b| a.session.cmp(&b.session));
-    listing.skipped.sort();
-    listing
+    testing::list(&OpenClaw, home)
 }
 
-impl Listing {
-    fn of(&self, id: &str) -> &Session {
-        self.sessions.iter().find(|session| session.id.starts_with(id)).unwrap()
-    }
+/// What was passed over below a home, and why.
+fn skipped(listing: &Listing) -> Vec<(String, &'static str)> {
+    let name = |path: &Path| path.strip_prefix(&listing.root.home).unwrap_or(path).display().to_string();
+    let mut skipped: Vec<_> = listing.skipped.iter().map(|(path, skip)| (name(path), skip.reason())).collect();
+    skipped.sort();
+    skipped
 }
 
 fn details(session: &Session) -> Details {
-    OpenClaw
-        .details(&[], session, Wanted { topics: true, last_message: true, message_count: true, ..Wanted::default() })
-        .unwrap()
-}
-
-struct Attending(bool);
-
-impl Attendant for Attending {
-    fn cancelled(&self) -> bool {
-        self.0
-    }
-
-    fn progress(&self, _: &str, _: u64, _: Option<u64>) {}
+    testing::details(&OpenClaw, &[], session)
 }
 
 fn page(session: &Session, cursor: Option<&str>, limit: usize) -> Result<Page, Skip> {
-    OpenClaw.load(&[], session, &PageRequest { cursor, limit, attendant: &Attending(false), own_only: false })
+    testing::page(&OpenClaw, &[], session, cursor, limit)
 }
 
 /// All messages, read in pages of a size.
 fn load(session: &Session, limit: usize) -> Vec<Message> {
-    let mut messages = Vec::new();
-    let mut cursor: Option<String> = None;
-    loop {
-        let page = page(session, cursor.as_deref(), limit).unwrap();
-        assert!(page.messages.len() == limit || page.next.is_none());
-        messages.splice(0..0, page.messages);
-        cursor = page.next;
-        if cursor.is_none() {
-            return messages;
-        }
-    }
+    testing::paged(&OpenClaw, &[], session, limit)
 }
 
 fn ids(messages: &[Message]) -> Vec<&str> {
@@ -114,32 +63,27 @@ fn message(id: &str, parent: &str, role: Role, at: i64, content: Block) -> Messa
 }
 
 /// A state directory that a test may change.
-struct Home(TempDir);
+struct Home(Tree);
 
 impl Home {
     fn new() -> Self {
-        Self(TempDir::new().unwrap())
+        Self(Tree::new())
     }
 
     fn copied(version: &str) -> Self {
-        let home = Self::new();
-        crate::harness::untouched::copy(&fixture(version), &home.path());
-        home
+        Self(Tree::copy_of(&fixture(version)))
     }
 
     fn path(&self) -> PathBuf {
-        self.0.path().join("state")
+        self.0.path().to_owned()
     }
 
     fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.path().join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, content).unwrap();
-        path
+        self.0.write(name, content)
     }
 
     fn list(&self) -> Listing {
-        list(&self.path())
+        list(self.0.path())
     }
 
     fn database(&self) -> Connection {

@@ -1,10 +1,10 @@
 //! A transcript of the old era: one event a line. Its name, key and parent stand only in the index.
 
 use super::event::Event;
-use super::{TAKEN_OVER, agent_of, is_plain_id};
+use super::{TAKEN_OVER, agent_of};
 use crate::harness::jsonl::Ends;
 use crate::harness::walk::stem;
-use crate::harness::{Session, Skip, Source, text};
+use crate::harness::{Session, Skip, Source, ids, text};
 use crate::platform::files::open_regular;
 use crate::protocol::Role;
 use std::fs::File;
@@ -38,8 +38,8 @@ pub fn read(source: &Source, ends: &mut Ends) -> Result<Session, Skip> {
     if !facts.messages && ends.whole() {
         return Err(Skip::NoMessages);
     }
-    let id = facts.id.as_deref().filter(|id| is_plain_id(id)).unwrap_or_else(|| stem(&source.path));
-    if !is_plain_id(id) {
+    let id = facts.id.as_deref().filter(|id| ids::is_usable(id)).unwrap_or_else(|| stem(&source.path));
+    if !ids::is_usable(id) {
         return Err(Skip::Name);
     }
     let mut session = Session::new(id, source);

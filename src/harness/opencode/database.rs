@@ -2,7 +2,7 @@
 
 use super::record::{Opened, Revert, Stored};
 use crate::harness::database::{Columns, integer, text as column};
-use crate::harness::{Details, Page, PageRequest, Reading, Session, Skip, Source, Wanted, messages, text};
+use crate::harness::{Details, Page, PageRequest, Reading, Session, Skip, Source, Wanted, pages, text};
 use crate::limits;
 use crate::platform::sqlite;
 use crate::protocol::{Parent, Relation};
@@ -39,7 +39,7 @@ pub fn read(source: &Source) -> Result<Reading, Skip> {
 fn listing(connection: &Connection) -> rusqlite::Result<Option<String>> {
     let columns = Columns::of(connection, "session")?;
     let messages = Columns::of(connection, "message")?;
-    if !columns.has("id") || !["session_id", "time_created", "data"].into_iter().all(|name| messages.has(name)) {
+    if !columns.has("id") || !messages.has_all(&["session_id", "time_created", "data"]) {
         return Ok(None);
     }
     let [title, directory, model, parent, created, archived] =
@@ -138,7 +138,7 @@ pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> 
         return Err(Skip::Cancelled);
     }
     let place = |stored: &Stored| format!("{}:{}", stored.created_ms.unwrap_or_default(), stored.id);
-    Ok(messages::page(stored, request.limit, place, |stored| stored.open().into_message()))
+    Ok(pages::page(stored, request, place, |stored| stored.open().into_message()))
 }
 
 fn place(cursor: &str) -> Option<(i64, &str)> {

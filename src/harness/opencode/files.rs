@@ -4,7 +4,7 @@
 use super::database::is_placeholder;
 use super::record::{Opened, Revert, Stored};
 use crate::harness::walk::stem;
-use crate::harness::{Details, Page, PageRequest, Session, Skip, Source, Wanted, messages, text};
+use crate::harness::{Details, Page, PageRequest, Session, Skip, Source, Wanted, pages, text};
 use crate::limits;
 use crate::platform::files::read_small;
 use crate::protocol::{Parent, Relation};
@@ -77,7 +77,7 @@ pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> 
         }
         stored.extend(conversation.stored(id));
     }
-    Ok(messages::page(stored, request.limit, |stored| stored.id.clone(), |stored| stored.open().into_message()))
+    Ok(pages::page(stored, request, |stored| stored.id.clone(), |stored| stored.open().into_message()))
 }
 
 /// The session's own record.

@@ -10,7 +10,7 @@ mod tests;
 use super::jsonl::Ends;
 use super::{
     Details, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
-    text,
+    ids,
 };
 use crate::platform::{files::Stamp, sqlite};
 use crate::protocol::{Harness, Resume, RootOrigin};
@@ -91,7 +91,7 @@ impl Store for OpenCode {
         let in_data = root.usual || root.path.ends_with(DIRECTORY);
         let is_found = in_data && *session.location == *database;
         // A program that has a database does not look into the files any more.
-        if (in_files && (!in_data || database.is_file())) || !text::is_argument(&session.id) {
+        if (in_files && (!in_data || database.is_file())) || !ids::is_usable(&session.id) {
             return None;
         }
         let mut env = BTreeMap::new();

@@ -1,6 +1,7 @@
 //! The rows of one profile's database.
 
 use super::{DEFAULT_PROFILE, PROFILES};
+use crate::harness::database::Columns;
 use crate::harness::text::{self, member};
 use crate::harness::{Session, Skip, Source, ids};
 use crate::limits;
@@ -59,11 +60,10 @@ pub fn read(source: &Source) -> Result<Vec<Session>, Skip> {
     let home = source.path.parent().unwrap_or(&source.path);
     let scope = resolve(&home.join("sessions"));
     let scope = scope.to_str().ok_or(Skip::NotUtf8)?;
-    let rows =
-        sqlite::read(
-            &source.path,
-            |connection| if is_known(connection)? { rows(connection, scope).map(Some) } else { Ok(None) },
-        )?;
+    let rows = sqlite::read(&source.path, |connection| {
+        let known = Columns::of(connection, "gateway_routing")?.has_all(&["scope", "session_key", "entry_json"]);
+        if known { rows(connection, scope).map(Some) } else { Ok(None) }
+    })?;
     let rows = rows.ok_or_else(|| Skip::Malformed("no table of bindings in it".to_owned()))?;
     if let Rows::OfAnother(scope) = rows {
         return Err(Skip::Malformed(format!("its rows are of a home at {scope}: it was copied or moved")));
@@ -78,12 +78,6 @@ enum Rows {
     Own(Vec<(String, String)>),
     /// None of this home's, but of one at another place.
     OfAnother(String),
-}
-
-fn is_known(connection: &Connection) -> rusqlite::Result<bool> {
-    let mut statement = connection.prepare("pragma table_info(gateway_routing)")?;
-    let columns: Vec<String> = statement.query_map([], |row| row.get("name"))?.collect::<Result<_, _>>()?;
-    Ok(["scope", "session_key", "entry_json"].iter().all(|name| columns.iter().any(|column| column == name)))
 }
 
 fn rows(connection: &Connection, scope: &str) -> rusqlite::Result<Rows> {

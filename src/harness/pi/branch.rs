@@ -3,7 +3,8 @@
 
 use super::message;
 use super::record::Record;
-use crate::harness::newest_first::{Backward, Walk, page};
+use crate::harness::backward::Backward;
+use crate::harness::pages::Gathered;
 use crate::harness::text::member;
 use crate::harness::{Attendant, Page, PageRequest, Session, Skip};
 use crate::limits;
@@ -36,6 +37,13 @@ impl Place {
         Self { end: size, next: Next::Any }
     }
 
+    fn cursor(&self) -> String {
+        match &self.next {
+            Next::Id(id) => format!("{}:{id}", self.end),
+            Next::Any | Next::None => format!("{}:", self.end),
+        }
+    }
+
     fn parse(cursor: &str, size: u64) -> Option<Self> {
         let (end, id) = cursor.split_once(':')?;
         let end = end.parse().ok().filter(|end| *end <= size)?;
@@ -45,14 +53,14 @@ impl Place {
 
 /// A branch that is gone up.
 pub struct Branch<'a> {
-    lines: Backward<'a>,
+    lines: Backward<'a, File>,
     place: Place,
     /// Whether entries have no ids: each follows the one before it.
     list: bool,
 }
 
 impl<'a> Branch<'a> {
-    pub fn new(file: &'a File, place: Place, attendant: Option<&'a dyn Attendant>) -> Result<Self, Skip> {
+    pub fn new(file: &'a File, place: Place, attendant: &'a dyn Attendant) -> Result<Self, Skip> {
         let mut head = vec![0; limits::HEAD_FIRST];
         let count = read_at(file, &mut head, 0)?;
         let first = head[..count].split(|byte| *byte == b'\n').next().and_then(Record::parse);
@@ -63,8 +71,8 @@ impl<'a> Branch<'a> {
     /// The next entry, and where its line begins.
     pub fn next_entry(&mut self) -> Result<Option<(u64, Vec<u8>)>, Skip> {
         while self.place.next != Next::None {
-            let Some((at, line)) = self.lines.next_line()? else { break };
-            let Some(record) = Record::parse(&line).filter(|record| !record.is("session")) else { continue };
+            let Some((at, line)) = self.lines.record()? else { break };
+            let Some(record) = Record::parse(line).filter(|record| !record.is("session")) else { continue };
             let id = member(record.id);
             let met = match &self.place.next {
                 _ if self.list => true,
@@ -75,15 +83,13 @@ impl<'a> Branch<'a> {
             if met {
                 let parent = || member(record.parent_id).map_or(Next::None, |id| Next::Id(id.as_ref().into()));
                 self.place = Place { end: at, next: if self.list { Next::Any } else { parent() } };
-                return Ok(Some((at, line)));
+                return Ok(Some((at, line.to_vec())));
             }
         }
         Ok(None)
     }
-}
 
-impl Walk for Branch<'_> {
-    fn next(&mut self) -> Result<Option<Message>, Skip> {
+    fn next_message(&mut self) -> Result<Option<Message>, Skip> {
         while let Some((_, line)) = self.next_entry()? {
             let message = Record::parse(&line).and_then(|record| message::of(&record));
             if message.is_some() {
@@ -91,13 +97,6 @@ impl Walk for Branch<'_> {
             }
         }
         Ok(None)
-    }
-
-    fn place(&self) -> String {
-        match &self.place.next {
-            Next::Id(id) => format!("{}:{id}", self.place.end),
-            Next::Any | Next::None => format!("{}:", self.place.end),
-        }
     }
 }
 
@@ -109,5 +108,13 @@ pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> 
         Some(cursor) => Place::parse(cursor, size).ok_or(Skip::Cursor)?,
         None => Place::end(size),
     };
-    page(Branch::new(&file, place, Some(request.attendant))?, request)
+    let mut branch = Branch::new(&file, place, request.attendant)?;
+    let mut gathered = Gathered::new(request);
+    while !gathered.is_full()
+        && let Some(message) = branch.next_message()?
+    {
+        gathered.push(message, 0, branch.place.clone());
+    }
+    let ended = !gathered.is_full();
+    Ok(gathered.into_page(ended, Place::cursor))
 }

@@ -3,7 +3,7 @@
 use super::branch::{Branch, Place};
 use super::record::Record;
 use crate::harness::jsonl::{self, Ends};
-use crate::harness::{Details, Session, Skip, Wanted, text};
+use crate::harness::{Details, Patient, Session, Skip, Wanted, text};
 use crate::limits;
 use crate::platform::files::open_regular;
 use crate::protocol::{LastMessage, Role};
@@ -44,7 +44,7 @@ fn topics(file: &File) -> Result<Vec<String>, Skip> {
 /// The newest message of the current branch that has text, within the bounds of a tail.
 fn last_message(file: &File) -> Result<Option<LastMessage>, Skip> {
     let size = file.metadata()?.len();
-    let mut branch = Branch::new(file, Place::end(size), None)?;
+    let mut branch = Branch::new(file, Place::end(size), &Patient)?;
     while let Some((at, line)) = branch.next_entry()? {
         let last = Record::parse(&line).and_then(|record| {
             let (role, spoken) = record.spoken()?;

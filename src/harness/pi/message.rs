@@ -107,7 +107,7 @@ fn block(raw: &Value) -> Block {
         },
         "image" => Block::Image {
             media_type: string(object, "mimeType"),
-            bytes: string(object, "data").map(|data| text::base64_length(&data)),
+            bytes: string(object, "data").map(|data| text::base64_bytes(&data)),
             uri: None,
         },
         _ => Block::Other { kind, raw: raw.clone() },

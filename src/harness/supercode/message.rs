@@ -1,6 +1,7 @@
 //! A line of a conversation, in the form in which models are asked, and in the one normal form.
 
-use crate::harness::newest_first::{Backward, Walk, page};
+use crate::harness::backward::Backward;
+use crate::harness::pages::Gathered;
 use crate::harness::text::{self, member};
 use crate::harness::{Page, PageRequest, Session, Skip};
 use crate::platform::files::open_regular;
@@ -55,30 +56,17 @@ pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> 
         Some(cursor) => cursor.parse().ok().filter(|end| *end <= size).ok_or(Skip::Cursor)?,
         None => size,
     };
-    page(Lines { lines: Backward::new(&file, end, Some(request.attendant)), end }, request)
-}
-
-/// A conversation that is gone through backward.
-struct Lines<'a> {
-    lines: Backward<'a>,
-    end: u64,
-}
-
-impl Walk for Lines<'_> {
-    fn next(&mut self) -> Result<Option<Message>, Skip> {
-        while let Some((at, line)) = self.lines.next_line()? {
-            self.end = at;
-            let line = serde_json::from_slice::<Object>(crate::harness::jsonl::trim(&line));
-            if let Some(message) = line.ok().and_then(|line| message(&line)) {
-                return Ok(Some(message));
-            }
+    let mut lines = Backward::new(&file, end, request.attendant);
+    let mut gathered = Gathered::new(request);
+    while !gathered.is_full()
+        && let Some((at, line)) = lines.record()?
+    {
+        if let Some(message) = serde_json::from_slice(line).ok().and_then(|line| message(&line)) {
+            gathered.push(message, 0, at);
         }
-        Ok(None)
     }
-
-    fn place(&self) -> String {
-        self.end.to_string()
-    }
+    let ended = !gathered.is_full();
+    Ok(gathered.into_page(ended, u64::to_string))
 }
 
 fn message(line: &Object) -> Option<Message> {
@@ -144,7 +132,7 @@ fn part(raw: &Value) -> Block {
 fn image(url: &str) -> Block {
     match url.strip_prefix("data:").and_then(|data| data.split_once(";base64,")) {
         Some((kind, data)) => {
-            Block::Image { media_type: Some(kind.to_owned()), bytes: Some(text::base64_length(data)), uri: None }
+            Block::Image { media_type: Some(kind.to_owned()), bytes: Some(text::base64_bytes(data)), uri: None }
         }
         None => Block::Image { media_type: None, bytes: None, uri: Some(url.to_owned()) },
     }

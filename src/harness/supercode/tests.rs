@@ -1,7 +1,7 @@
 //! The values of the fixture sessions were read off the raw records.
 
 use super::*;
-use crate::harness::probe::{Listing, Tree, assert_untouched, fixture, list};
+use crate::harness::testing::{Listing, Tree, fixture, list};
 use crate::protocol::{Block, Message, Parent, Relation, Role};
 use serde_json::{Value, json};
 use std::fs;
@@ -52,7 +52,7 @@ fn every_fixture_session_has_its_right_values() {
         assert_eq!(session.parent, parent, "{id}");
         assert!(session.location.ends_with(format!("{id}.jsonl")));
     }
-    assert_eq!(listing.skipped, []);
+    assert_eq!(listing.skipped(), []);
 }
 
 #[test]
@@ -109,8 +109,9 @@ fn conversations_are_loaded_whole() {
 }
 
 #[test]
+#[cfg(unix)]
 fn nothing_is_touched() {
-    assert_untouched(&Supercode, &home());
+    crate::harness::testing::assert_untouched(&Supercode, &home());
 }
 
 const NAME: &str = "sessions/mine";
@@ -158,14 +159,14 @@ fn the_newest_that_any_log_knows_counts() {
 fn what_is_appended_does_not_shift_a_page() {
     let mut records: Vec<_> = (0..9).map(|n| said("user", &n.to_string())).collect();
     let (tree, listing) = written(&records);
-    let first = listing.page(listing.of("mine"), None, 4).unwrap();
+    let first = listing.page("mine", None, 4).unwrap();
     records.push(said("user", "new"));
     tree.write(&format!("{NAME}.jsonl"), lines(&records));
-    let second = listing.page(listing.of("mine"), first.next.as_deref(), 4).unwrap();
+    let second = listing.page("mine", first.next.as_deref(), 4).unwrap();
     let expected: Vec<_> = ["1", "2", "3", "4"].map(|n| message(Role::User, text(n))).into();
     assert_eq!(second.messages, expected);
     for cursor in ["", "x", "-1", "99999"] {
-        assert!(matches!(listing.page(listing.of("mine"), Some(cursor), 4), Err(Skip::Cursor)), "{cursor}");
+        assert!(matches!(listing.page("mine", Some(cursor), 4), Err(Skip::Cursor)), "{cursor}");
     }
 }
 
@@ -224,7 +225,8 @@ fn what_happens_to_files_costs_only_them() {
     let listing = list(&Supercode, tree.path());
     assert_eq!((listing.sessions.len(), listing.load("5").len()), (2, 1));
     assert_eq!(listing.of("5").title.as_deref(), Some("asked"));
-    let skipped: Vec<_> = listing.skipped.iter().map(|(name, reason)| (name.as_str(), *reason)).collect();
+    let skipped = listing.skipped();
+    let skipped: Vec<_> = skipped.iter().map(|(name, reason)| (name.as_str(), *reason)).collect();
     assert_eq!(
         skipped,
         [

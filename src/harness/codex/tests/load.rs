@@ -1,35 +1,15 @@
 //! Whole conversations: those of the fixtures were written out by hand from the raw records.
 
 use super::*;
-use crate::harness::pages::testing::{Patient, all};
+use crate::harness::testing::Gone;
 use crate::limits;
 use crate::protocol::{Block, Message, Role};
 use proptest::prelude::*;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
-impl Listing {
-    fn page(&self, id: &str, cursor: Option<&str>, limit: usize) -> Result<Page, Skip> {
-        let request = PageRequest { cursor, limit, attendant: &Patient, own_only: false };
-        Codex.load(std::slice::from_ref(&self.root), self.of(id), &request)
-    }
-
-    fn paged(&self, id: &str, limit: usize) -> Vec<Message> {
-        let roots = std::slice::from_ref(&self.root);
-        all(limit, |request| Codex.load(roots, self.of(id), request).unwrap())
-    }
-
-    /// All messages; the same whatever the size of a page.
-    fn messages(&self, id: &str) -> Vec<Message> {
-        let messages = self.paged(id, 1_000);
-        for limit in [1, 2, 3, 5] {
-            assert_eq!(self.paged(id, limit), messages, "in pages of {limit}");
-        }
-        messages
-    }
-
-    fn told(&self, id: &str) -> Vec<String> {
-        self.messages(id).iter().map(told).collect()
-    }
+/// A session's messages in short; the same whatever the size of a page.
+fn all_told(listing: &Listing, id: &str) -> Vec<String> {
+    listing.load(id).iter().map(told).collect()
 }
 
 /// A message in short.
@@ -58,7 +38,7 @@ fn text(text: &str) -> Vec<Block> {
 
 #[test]
 fn a_tool_in_0_171() {
-    let messages = list(&fixture("v0.171.0")).messages("01a22b99-17e7-7890-9e91-ce3431ad9cd2");
+    let messages = list(&fixture("v0.171.0")).load("01a22b99-17e7-7890-9e91-ce3431ad9cd2");
     let message = |id: &str, role, ms: i64, model: bool, content| Message {
         id: Some(id.to_owned()),
         role,
@@ -108,12 +88,12 @@ fn a_tool_in_0_171() {
 #[test]
 fn a_fork_begins_with_its_parents_messages() {
     let listing = list(&fixture("v0.171.0"));
-    let parent = listing.messages(ID);
+    let parent = listing.load(ID);
     assert_eq!(
         parent[2..].iter().map(told).collect::<Vec<_>>(),
         ["User: Plain session: say hello to the demo", "Assistant: Fake answer to: Plain session: say hello"]
     );
-    let fork = listing.messages(OTHER);
+    let fork = listing.load(OTHER);
     assert_eq!(fork[..4], parent);
     assert_eq!(
         fork[4..].iter().map(told).collect::<Vec<_>>(),
@@ -126,7 +106,7 @@ fn a_subagent_and_who_started_it() {
     let listing = list(&fixture("v0.171.0"));
     let child = "01a22b99-272c-76b2-bb1b-d4d390fdb081";
     assert_eq!(
-        listing.told("01a22b99-2671-7c80-bcf1-052617ed506e")[2..],
+        all_told(&listing, "01a22b99-2671-7c80-bcf1-052617ed506e")[2..],
         [
             "User: USE_SUBAGENT spawn one please".to_owned(),
             "Assistant: spawn_agent#call_20 {\"message\":\"Say hi from the child\"}".to_owned(),
@@ -138,7 +118,7 @@ fn a_subagent_and_who_started_it() {
         ]
     );
     assert_eq!(
-        listing.told(child)[2..],
+        all_told(&listing, child)[2..],
         ["User: Say hi from the child", "Assistant: Fake answer to: Say hi from the child"]
     );
 }
@@ -147,7 +127,7 @@ fn a_subagent_and_who_started_it() {
 fn generations_0_45_and_0_20() {
     let listing = list(&fixture("v0.45.0"));
     assert_eq!(
-        listing.told("01a22ba2-7026-7492-91f0-eacc8695d6ad"),
+        all_told(&listing, "01a22ba2-7026-7492-91f0-eacc8695d6ad"),
         [
             "System: <environment_context>\n  <cwd>/proj/demo<",
             "User: USE_TOOL please old",
@@ -166,14 +146,14 @@ fn generations_0_45_and_0_20() {
         raw: None,
     };
     assert_eq!(
-        list(&fixture("v0.20.0")).messages("2c7edb82-21bd-4819-951b-ed4a6a1a2b9b"),
+        list(&fixture("v0.20.0")).load("2c7edb82-21bd-4819-951b-ed4a6a1a2b9b"),
         [
             message(Role::User, None, text("Plain old session")),
             message(Role::Assistant, Some("msg_2"), text("Fake answer to: Plain old session")),
         ]
     );
     assert_eq!(
-        list(&fixture("v0.20.0")).told("66e6ba12-0c3e-4b12-a3e5-477df28d1c7a"),
+        all_told(&list(&fixture("v0.20.0")), "66e6ba12-0c3e-4b12-a3e5-477df28d1c7a"),
         [
             "User: USE_TOOL please old",
             "Assistant: shell#call_5 {\"command\":[\"bash\",\"-lc\",\"echo tool-ran\"]}",
@@ -188,7 +168,7 @@ fn every_fixture_session_can_be_loaded() {
     for version in ["v0.20.0", "v0.45.0", "v0.171.0"] {
         let listing = list(&fixture(version));
         for session in &listing.sessions {
-            let count = |role| listing.messages(&session.id).iter().filter(|message| message.role == role).count();
+            let count = |role| listing.load(&session.id).iter().filter(|message| message.role == role).count();
             assert!(count(Role::User) > 0 && count(Role::Assistant) >= count(Role::User), "{}", session.id);
         }
     }
@@ -242,7 +222,7 @@ fn every_kind_of_item_has_its_block() {
     let home = Home::new();
     home.write(FILE, lines(&records));
     assert_eq!(
-        home.list().told(ID),
+        all_told(&home.list(), ID),
         [
             "User: [Some(\"image/png\") Some(3) None] + look + [None None Some(\"https://example.org/a.png\")]",
             "Assistant: (one\n\ntwo)",
@@ -273,7 +253,7 @@ fn a_call_and_a_turn_are_looked_for_so_far_and_no_further() {
         let records =
             [meta(ID), user(0, "x"), turn(1, "m"), call.clone(), filler(between), output.clone(), said.clone()];
         home.write(FILE, lines(&records));
-        let messages = home.list().messages(ID);
+        let messages = home.list().load(ID);
         let Block::ToolResult { name: told, .. } = &messages[1].content[0] else { panic!() };
         assert_eq!((told.as_deref(), messages[2].model.as_deref()), (name, model));
     }
@@ -296,7 +276,7 @@ fn turns_that_were_taken_back_are_left_out_also_across_a_fork() {
     home.write(&FILE.replace(ID, OTHER), lines(&records));
     // `e` went first, then `f`, `d` and `c`.
     assert_eq!(
-        home.list().told(OTHER),
+        all_told(&home.list(), OTHER),
         ["User: a", "Assistant: re a", "User: b", "Assistant: re b", "User: g", "Assistant: re g"]
     );
 }
@@ -308,7 +288,7 @@ fn an_ancestor_that_is_gone_leaves_a_notice() {
     first["payload"]["history_base"] = json!({"thread_id": ID, "end_byte_offset": 77});
     home.write(&FILE.replace(ID, OTHER), lines(&[first, response(1, "user", &["mine"])]));
     let notice = format!("System: <history_base {{\"thread_id\":\"{ID}\",\"end_byte_offset\":77}}>");
-    assert_eq!(home.list().told(OTHER), [notice, "User: mine".to_owned()]);
+    assert_eq!(all_told(&home.list(), OTHER), [notice, "User: mine".to_owned()]);
 }
 
 #[test]
@@ -339,8 +319,8 @@ fn a_rollout_without_items_is_told_by_its_events() {
         lines(&[meta(ID), user(1, "ask"), agent(2, "say"), user(3, "more"), turn(4, "m"), agent(5, "end")]),
     );
     let listing = home.list();
-    assert_eq!(listing.told(ID), ["User: ask", "Assistant: say", "User: more", "Assistant: end"]);
-    assert_eq!(listing.messages(ID)[3].model.as_deref(), Some("m"));
+    assert_eq!(all_told(&listing, ID), ["User: ask", "Assistant: say", "User: more", "Assistant: end"]);
+    assert_eq!(listing.load(ID)[3].model.as_deref(), Some("m"));
 }
 
 #[test]
@@ -387,13 +367,6 @@ fn a_cursor_does_not_shift_and_a_bad_one_is_refused() {
 
 #[test]
 fn nobody_waits_for_what_nobody_wants() {
-    struct Gone;
-    impl crate::harness::Attendant for Gone {
-        fn cancelled(&self) -> bool {
-            true
-        }
-        fn progress(&self, _: &str, _: u64, _: Option<u64>) {}
-    }
     let home = Home::new();
     let text = lines(&[meta(ID), response(1, "user", &["a"])]);
     home.write(FILE, &text);
@@ -430,6 +403,6 @@ proptest! {
         }).collect();
         let home = Home::new();
         home.write(FILE, lines(&[&[meta(ID), user(0, "listed")], &records[..]].concat()));
-        home.list().messages(ID);
+        home.list().load(ID);
     }
 }

@@ -7,81 +7,29 @@ mod load;
 mod names;
 
 use super::*;
-use crate::harness::Name;
-use crate::protocol::{Relation, RootOrigin};
+use crate::harness::testing::{self, Listing, Tree};
+use crate::protocol::Relation;
 use serde_json::{Value, json};
 use std::fs;
-use tempfile::TempDir;
-
-/// What a store says of everything below a root.
-struct Listing {
-    root: Root,
-    sessions: Vec<Session>,
-    names: Vec<Name>,
-    skipped: Vec<(PathBuf, Skip)>,
-}
-
-fn root(path: &Path) -> Root {
-    Root {
-        harness: Harness::Codex,
-        path: path.to_owned(),
-        home: path.to_owned(),
-        origin: RootOrigin::Flag,
-        usual: false,
-    }
-}
 
 fn list(path: &Path) -> Listing {
-    let root = root(path);
-    let mut finder = Finder::default();
-    Codex.walk(&root, &mut finder);
-    let mut listing = Listing { root, sessions: Vec::new(), names: Vec::new(), skipped: finder.skipped };
-    let mut ends = jsonl::Ends::default();
-    finder.sources.sort_by(|a, b| a.path.cmp(&b.path));
-    for source in finder.sources {
-        match Codex.read(&source, &mut ends) {
-            Ok(reading) => {
-                listing.sessions.extend(reading.sessions);
-                listing.names.extend(reading.names);
-            }
-            Err(skip) => listing.skipped.push((source.path, skip)),
-        }
-    }
-    listing
-}
-
-impl Listing {
-    fn of(&self, id: &str) -> &Session {
-        self.sessions.iter().find(|session| &*session.id == id).unwrap()
-    }
-
-    fn details(&self, id: &str) -> Details {
-        let all = Wanted { topics: true, last_message: true, message_count: true, ..Wanted::default() };
-        Codex.details(std::slice::from_ref(&self.root), self.of(id), all).unwrap()
-    }
-
-    fn reasons(&self) -> Vec<&'static str> {
-        self.skipped.iter().map(|(_, skip)| skip.reason()).collect()
-    }
+    testing::list(&Codex, path)
 }
 
 fn fixture(version: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/codex").join(version)
+    testing::fixture("codex").join(version)
 }
 
 /// A home that a test writes.
-struct Home(TempDir);
+struct Home(Tree);
 
 impl Home {
     fn new() -> Self {
-        Self(TempDir::new().unwrap())
+        Self(Tree::new())
     }
 
     fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.0.path().join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, content).unwrap();
-        path
+        self.0.write(name, content)
     }
 
     fn list(&self) -> Listing {
@@ -90,9 +38,7 @@ impl Home {
 
     /// The one session that its files hold.
     fn one(&self) -> Session {
-        let mut sessions = self.list().sessions;
-        assert_eq!(sessions.len(), 1);
-        sessions.remove(0)
+        self.list().one().clone()
     }
 }
 

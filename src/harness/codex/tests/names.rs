@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use std::collections::BTreeSet;
 
 fn names(home: &Home) -> BTreeSet<(String, String, u8)> {
-    let named = |name: Name| (name.session.into(), name.title.into(), name.rank);
+    let named = |name: crate::harness::Name| (name.session.into(), name.title.into(), name.rank);
     home.list().names.into_iter().map(named).collect()
 }
 
@@ -73,7 +73,7 @@ fn the_database_of_the_highest_generation_counts_and_its_log_is_part_of_it() {
     assert_eq!(names(&home), BTreeSet::from([named(ID, "new", 3)]));
 
     let mut finder = Finder::default();
-    Codex.walk(&root(home.0.path()), &mut finder);
+    Codex.walk(&Codex.named_root(home.0.path()), &mut finder);
     let beside: Vec<_> = finder.sources.iter().map(|source| source.beside.map(|log| log.size)).collect();
     assert_eq!(beside, [Some(fs::metadata(home.0.path().join("state_10.sqlite-wal")).unwrap().len())]);
 }

@@ -1,7 +1,7 @@
 //! What a log says, and what happens to files.
 
 use super::*;
-use crate::harness::probe::{Gone, Tree};
+use crate::harness::testing::{Gone, Tree};
 use crate::protocol::{Parent, Relation};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -75,14 +75,14 @@ fn what_is_appended_does_not_shift_a_page() {
     let tree = Tree::new();
     tree.write(CHAT, log(&records));
     let listing = list(&Gemini, tree.path());
-    let first = listing.page(listing.of(ID), None, 3).unwrap();
+    let first = listing.page(ID, None, 3).unwrap();
     assert_eq!(spoken(&first.messages), ["m7", "m8", "m9"]);
     records.extend((10..20).map(|n| user(&format!("m{n}"), n)));
     tree.write(CHAT, log(&records));
-    let second = listing.page(listing.of(ID), first.next.as_deref(), 3).unwrap();
+    let second = listing.page(ID, first.next.as_deref(), 3).unwrap();
     assert_eq!(spoken(&second.messages), ["m4", "m5", "m6"]);
     for cursor in ["", "7", "a.b", "999.0", "-1.0"] {
-        assert!(matches!(listing.page(listing.of(ID), Some(cursor), 3), Err(Skip::Cursor)), "{cursor}");
+        assert!(matches!(listing.page(ID, Some(cursor), 3), Err(Skip::Cursor)), "{cursor}");
     }
     let request = PageRequest { cursor: None, limit: 3, attendant: &Gone, own_only: false };
     assert!(matches!(Gemini.load(&[], listing.of(ID), &request), Err(Skip::Cancelled)));
@@ -124,7 +124,7 @@ fn a_whole_chat_may_be_listed_anew_in_one_line_longer_than_any_other() {
     all.push(answer("end", 2));
     let (_tree, listing) = logged(&[header(), user("old", 1), json!({"$set": {"messages": all}}), user("after", 3)]);
     assert_eq!(listing.details(ID).message_count, 3);
-    let page = listing.page(listing.of(ID), None, 2).unwrap();
+    let page = listing.page(ID, None, 2).unwrap();
     assert_eq!(spoken(&page.messages), ["end", "after"]);
 }
 
@@ -165,7 +165,7 @@ fn what_happens_to_files_costs_only_them() {
     let listing = list(&Gemini, tree.path());
     assert_eq!(listing.sessions.len(), 1);
     assert_eq!(spoken(&listing.load(ID)), ["a", "b"]);
-    let reasons: Vec<_> = listing.skipped.iter().map(|(_, reason)| *reason).collect();
+    let reasons = listing.reasons();
     assert_eq!(
         reasons,
         [

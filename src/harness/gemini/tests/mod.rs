@@ -3,7 +3,7 @@
 mod files;
 
 use super::*;
-use crate::harness::probe::{Listing, assert_untouched, fixture, list};
+use crate::harness::testing::{Listing, fixture, list};
 use crate::protocol::{Block, Message, Role};
 use serde_json::json;
 
@@ -56,7 +56,7 @@ fn every_session_of_a_log_has_its_right_values() {
             ("3daff51c-497f-4a4b-861b-82cd14a4c1e9", SUMMARY, "/proj/demo/sub", 75_974, 76_875, 2),
         ],
     );
-    assert_eq!(listing.skipped, []);
+    assert_eq!(listing.skipped(), []);
     assert_eq!(listing.workspaces, ["/proj/demo".into(), "/proj/demo/sub".into()]);
 }
 
@@ -81,7 +81,7 @@ fn every_session_of_one_record_has_its_right_values() {
 fn of_one_session_in_two_files_the_one_that_somebody_spoke_in_is_left() {
     let listing = gemini("v0.61.0-resume-next-minute");
     check(&listing, &[("5440b584-2b49-4047-b18b-b243ffd5a807", "AAA first", "/proj/demo", 532_784, 599_000, 4)]);
-    assert_eq!(listing.skipped, [("session-2026-11-30T08-49-5440b584.jsonl".to_owned(), "no_messages")]);
+    assert_eq!(listing.skipped(), [("session-2026-11-30T08-49-5440b584.jsonl".to_owned(), "no_messages")]);
     let topics = listing.details("5440b584").topics;
     assert_eq!(topics, ["AAA first", "BBB second"]);
     assert_eq!(
@@ -197,8 +197,9 @@ fn a_tool_that_failed_says_so_in_one_record_too() {
 }
 
 #[test]
+#[cfg(unix)]
 fn nothing_is_touched() {
     for name in ["v0.20.0", "v0.61.0", "v0.61.0-resume-next-minute"] {
-        assert_untouched(&Gemini, &fixture("gemini").join(name));
+        crate::harness::testing::assert_untouched(&Gemini, &fixture("gemini").join(name));
     }
 }

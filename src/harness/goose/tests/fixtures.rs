@@ -1,7 +1,6 @@
 //! The values of the fixture sessions were read off their rows and lines.
 
 use super::*;
-use crate::harness::testing::assert_untouched;
 
 /// Id, title, workspace, creation, newest message, messages.
 type Expected = (&'static str, &'static str, &'static str, i64, i64, u64);
@@ -97,9 +96,9 @@ fn pages_of_every_size_make_up_one_conversation() {
 }
 
 #[test]
-#[cfg(target_os = "linux")]
+#[cfg(unix)]
 fn reading_touches_nothing() {
     for name in ["xdg-data", "legacy-jsonl"] {
-        assert_untouched(&Goose, &fixture("goose").join(name).join("goose/sessions"));
+        crate::harness::testing::assert_untouched(&Goose, &fixture("goose").join(name).join("goose/sessions"));
     }
 }

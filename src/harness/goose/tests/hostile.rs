@@ -35,7 +35,7 @@ fn rows_of_odd_kinds_cost_only_themselves() {
     let session = listing.of("20260901_1");
     assert_eq!((session.workspace.as_ref(), session.created_at_ms, session.model.as_ref()), (None, None, None));
     assert_eq!(session.updated_at_ms, Some(2_000));
-    assert_eq!(listing.load("20260901_1", 9).len(), 2);
+    assert_eq!(listing.load("20260901_1").len(), 2);
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! The values of the fixture sessions were read off their rows.
 
 use super::*;
-use crate::harness::testing::assert_untouched;
 
 /// Id, title, workspace, creation, newest message, messages; times since [`EPOCH`].
 type Expected = (&'static str, &'static str, &'static str, i64, i64, u64);
@@ -79,7 +78,7 @@ fn a_conversation_is_loaded_whole() {
 #[test]
 fn a_branch_holds_what_it_was_branched_from_once() {
     let listing = list(&fixture("hermes/.hermes"));
-    let ids: Vec<_> = listing.load("20261130_084455_f28443", 9).into_iter().filter_map(|message| message.id).collect();
+    let ids: Vec<_> = listing.load("20261130_084455_f28443").into_iter().filter_map(|message| message.id).collect();
     assert_eq!(ids, ["13", "14", "15", "16"]);
 }
 
@@ -90,7 +89,7 @@ fn pages_of_every_size_make_up_one_conversation() {
 }
 
 #[test]
-#[cfg(target_os = "linux")]
+#[cfg(unix)]
 fn reading_touches_nothing() {
-    assert_untouched(&Hermes, &fixture("hermes/.hermes"));
+    crate::harness::testing::assert_untouched(&Hermes, &fixture("hermes/.hermes"));
 }

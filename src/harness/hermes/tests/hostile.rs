@@ -37,7 +37,7 @@ fn rows_of_odd_kinds_cost_only_themselves() {
     let listing = own.list();
     let session = listing.of("s");
     assert_eq!((session.created_at_ms, session.workspace.as_ref(), session.updated_at_ms), (None, None, Some(11_000)));
-    assert_eq!(listing.load("s", 9).len(), 2);
+    assert_eq!(listing.load("s").len(), 2);
     listing.assert_pages_agree("s");
 }
 

@@ -104,7 +104,7 @@ fn a_cursor_does_not_shift_when_events_are_added() {
     for cursor in ["line 1 any", "line 999999 any", "row 1 any", "listed 1 1"] {
         assert!(matches!(page(&session, Some(cursor), 1), Err(Skip::Cursor)), "{cursor}");
     }
-    let cancelled = PageRequest { cursor: None, limit: 1, attendant: &Attending(true), own_only: false };
+    let cancelled = PageRequest { cursor: None, limit: 1, attendant: &Gone, own_only: false };
     assert!(matches!(OpenClaw.load(&[], &session, &cancelled), Err(Skip::Cancelled)));
 }
 
@@ -222,13 +222,13 @@ fn a_broken_database_costs_only_itself() {
         let home = Home::copied("v2026.9.6");
         home.write(MAIN, content);
         let listing = home.list();
-        assert_eq!(listing.skipped, [(MAIN.to_owned(), reason)]);
+        assert_eq!(skipped(&listing), [(MAIN.to_owned(), reason)]);
         assert_eq!(listing.sessions.len(), 1);
     }
     for (table, reason) in [("t", "malformed"), ("schema_meta", "no_messages")] {
         let home = Home::new();
         Connection::open(home.write(MAIN, "")).unwrap().execute_batch(&format!("create table {table} (x)")).unwrap();
-        assert_eq!(home.list().skipped, [(MAIN.to_owned(), reason)]);
+        assert_eq!(skipped(&home.list()), [(MAIN.to_owned(), reason)]);
     }
     let home = Home::copied("v2026.9.6");
     let connection = home.database();
@@ -275,7 +275,7 @@ fn one_session_in_three_places_is_told_of_each_and_the_database_has_the_newest_f
 #[test]
 fn registered_databases_are_read_wherever_they_are() {
     let home = Home::copied("v2026.9.6");
-    let elsewhere = TempDir::new().unwrap();
+    let elsewhere = Tree::new();
     let outside = elsewhere.path().join("ops.sqlite");
     fs::rename(home.path().join("agents/ops/agent/openclaw-agent.sqlite"), &outside).unwrap();
     fs::create_dir(home.path().join("shared")).unwrap();
@@ -290,10 +290,10 @@ fn registered_databases_are_read_wherever_they_are() {
     assert_eq!((listing.sessions.len(), listing.skipped.len()), (3, 0));
     assert_eq!(listing.of("a53207a9-").profile.as_deref(), Some("ops"));
     register.execute_batch("drop table agent_databases").unwrap();
-    assert_eq!(home.list().skipped, []);
+    assert_eq!(skipped(&home.list()), []);
     drop(register);
     home.write("state/openclaw.sqlite", "broken");
-    assert_eq!(home.list().skipped, [("state/openclaw.sqlite".to_owned(), "malformed")]);
+    assert_eq!(skipped(&home.list()), [("state/openclaw.sqlite".to_owned(), "malformed")]);
 }
 
 #[test]
@@ -318,7 +318,7 @@ fn an_index_names_and_joins_conversations() {
     assert_eq!(parents, [None, parent(Some("a")), parent(None)]);
     for (content, reason) in [("", "empty"), ("{\"torn", "malformed"), ("[]", "malformed"), ("\0\0", "malformed")] {
         home.write(index, content);
-        let skipped = home.list().skipped;
+        let skipped = skipped(&home.list());
         assert!(skipped.contains(&(index.to_owned(), reason)), "{content:?}: {skipped:?}");
         assert_eq!(home.list().sessions.len(), 2);
     }
@@ -364,7 +364,7 @@ fn hostile_transcripts_cost_only_themselves() {
     ] {
         let home = Home::new();
         home.write(FILE, &content);
-        assert_eq!(home.list().skipped, [(FILE.to_owned(), reason)], "{content:?}");
+        assert_eq!(skipped(&home.list()), [(FILE.to_owned(), reason)], "{content:?}");
     }
     let home = Home::new();
     home.write(FILE, format!("\0\0{header}\n[]\n{{\"type\":7,\"id\":[]}}\n{said}\n{}", &said[..30]));
@@ -379,7 +379,7 @@ fn hostile_transcripts_cost_only_themselves() {
 
 #[test]
 fn state_directories_are_where_the_variables_or_old_names_say() {
-    let user = TempDir::new().unwrap();
+    let user = Tree::new();
     for name in [".openclaw-b/agents", ".openclaw-a/agents", ".openclaw-empty"] {
         fs::create_dir_all(user.path().join(name)).unwrap();
     }

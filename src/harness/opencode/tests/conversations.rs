@@ -113,7 +113,7 @@ fn what_a_person_took_back_is_gone() {
         let listing = data.list();
         listing.assert_pages_agree("ses_1");
         let of = |id: &str| {
-            let texts = listing.load(id, 9).into_iter().map(|message| message.content.len()).collect::<Vec<_>>();
+            let texts = listing.load(id).into_iter().map(|message| message.content.len()).collect::<Vec<_>>();
             assert_eq!(listing.details(id).message_count, texts.iter().filter(|count| **count > 0).count() as u64);
             texts
         };
@@ -226,7 +226,8 @@ fn the_way_back_names_what_the_program_would_not_find() {
 fn files_that_the_program_old_form_and_ids_that_are_options_have_no_way_back() {
     let data = Data::new();
     data.session("ses_1", json!({}), &[("msg_1", user(), "1")]);
-    let resume = |listing: &Listing, id: &str| OpenCode.resume(&listing.root, listing.of(id));
+    let resume =
+        |listing: &Listing, id: &str| OpenCode.resume(&Root { usual: true, ..listing.root.clone() }, listing.of(id));
     assert!(resume(&data.list(), "ses_1").is_some());
     let listing = data.list();
     assert!(OpenCode.resume(&Root { usual: false, ..listing.root.clone() }, listing.of("ses_1")).is_none());

@@ -1,7 +1,6 @@
 //! The values of the fixture sessions were read off the program's own rows and files.
 
 use super::*;
-use crate::harness::testing::assert_untouched;
 
 /// Id, title, workspace, creation, newest message, messages; times since [`EPOCH`].
 type Expected = (&'static str, &'static str, &'static str, i64, i64, u64);
@@ -132,9 +131,9 @@ fn pages_of_every_size_make_up_one_conversation() {
 }
 
 #[test]
-#[cfg(target_os = "linux")]
+#[cfg(unix)]
 fn reading_touches_nothing() {
     for name in ["v1.18.33-checkpointed", "v1.18.33-wal-only", "v1.0.185"] {
-        assert_untouched(&OpenCode, &fixture("opencode").join(name));
+        crate::harness::testing::assert_untouched(&OpenCode, &fixture("opencode").join(name));
     }
 }

@@ -1,7 +1,7 @@
 //! What lines say, and what happens to files.
 
 use super::*;
-use crate::harness::probe::Tree;
+use crate::harness::testing::Tree;
 use serde_json::Value;
 
 const ID: &str = "01a22b97-be73-70f7-b287-2432d5e1e83e";
@@ -61,16 +61,16 @@ fn a_page_goes_on_on_its_branch_whatever_is_appended() {
         entry("d", Some("c"), "assistant", 5),
     ];
     let (tree, listing) = written(&records);
-    let first = listing.page(listing.of(ID), None, 2).unwrap();
+    let first = listing.page(ID, None, 2).unwrap();
     assert_eq!(ids(&first.messages), ["c", "d"]);
     records.push(entry("e", Some("side"), "user", 6));
     tree.write(FILE, lines(&records));
-    let second = listing.page(listing.of(ID), first.next.as_deref(), 2).unwrap();
+    let second = listing.page(ID, first.next.as_deref(), 2).unwrap();
     assert_eq!((ids(&second.messages), second.next), (vec!["a", "b"], None));
     let newest = listing.load(ID);
     assert_eq!(ids(&newest), ["a", "side", "e"]);
     for cursor in ["", "1", "x:a", "999999:a"] {
-        assert!(matches!(listing.page(listing.of(ID), Some(cursor), 2), Err(Skip::Cursor)), "{cursor}");
+        assert!(matches!(listing.page(ID, Some(cursor), 2), Err(Skip::Cursor)), "{cursor}");
     }
 }
 
@@ -200,7 +200,7 @@ fn what_happens_to_files_costs_only_them() {
     assert_eq!(listing.sessions.len(), 2);
     assert_eq!(ids(&listing.load(ID)), ["a"]);
     assert!(Pi.resume(&listing.root, listing.of("headless")).is_none());
-    let reasons: Vec<_> = listing.skipped.iter().map(|(_, reason)| *reason).collect();
+    let reasons = listing.reasons();
     assert_eq!(reasons, ["empty", "unreadable", "unreadable", "unreadable", "no_messages", "not_a_session"]);
 }
 

@@ -1,21 +1,13 @@
 //! The inventory over real files that change between calls.
 
-use super::*;
 use crate::authority::Grant;
+use crate::harness::Patient;
 use crate::protocol::{AuthorityRequest, Entry, Query, Relation, State};
+use crate::registry::*;
 use proptest::prelude::*;
 use std::collections::{BTreeMap as Map, BTreeSet};
 use std::fs;
 use tempfile::TempDir;
-
-struct Alone;
-
-impl Attendant for Alone {
-    fn cancelled(&self) -> bool {
-        false
-    }
-    fn progress(&self, _: &str, _: u64, _: Option<u64>) {}
-}
 
 /// A home with Claude Code sessions, written as the program would.
 struct Machine {
@@ -52,9 +44,9 @@ impl Machine {
         limit: usize,
         grant: &Grant,
     ) -> crate::protocol::ListResult {
-        let snapshot = self.registry.snapshot(&Alone).unwrap();
+        let snapshot = self.registry.snapshot(&Patient).unwrap();
         let roots = self.registry.roots();
-        snapshot.list(&Request { query, cursor, limit, grant, roots: &roots }, &Alone).unwrap()
+        snapshot.list(&Request { query, cursor, limit, grant, roots: &roots }, &Patient).unwrap()
     }
 
     fn list(&self, query: &Query) -> Vec<Entry> {

@@ -1,31 +1,18 @@
 //! What sources say of each other's sessions, over stores that the programs wrote.
 
-use super::*;
-use crate::harness::{Attendant, Homes, store_of};
-use crate::protocol::RootOrigin;
+use crate::harness::testing::fixture;
+use crate::harness::{Homes, Patient, store_of};
+use crate::protocol::{Harness, Parent, Relation, RootOrigin};
 use crate::registry::Registry;
+use crate::registry::inventory::Row;
 use std::fs;
-use std::path::{Path, PathBuf};
-
-struct Alone;
-
-impl Attendant for Alone {
-    fn cancelled(&self) -> bool {
-        false
-    }
-
-    fn progress(&self, _: &str, _: u64, _: Option<u64>) {}
-}
-
-fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
-}
+use std::path::Path;
 
 /// What is asked of the row of a session.
 fn row<T>(harness: Harness, home: &Path, session: &str, ask: impl Fn(&Row) -> T) -> T {
     let mut homes = Homes::default();
     homes.add_named(harness, home, RootOrigin::Flag);
-    let snapshot = Registry::new(homes, "test".to_owned()).snapshot(&Alone).unwrap();
+    let snapshot = Registry::new(homes, "test".to_owned()).snapshot(&Patient).unwrap();
     ask(&snapshot.stored.rows[snapshot.stored.find(harness, session).unwrap()])
 }
 
