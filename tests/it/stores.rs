@@ -3,7 +3,7 @@
 use crate::support::{Home, Server, Spawn, stores};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::process::Command;
+use std::process::{Command, Output};
 
 /// Beginning of the id, title, workspace, relation to its parent, message count.
 type Row = (&'static str, &'static str, Option<&'static str>, Option<&'static str>, u64);
@@ -292,13 +292,36 @@ fn each_programs_own_variable_replaces_its_default() {
     assert_eq!(by_default, ["Library/Application Support/Block/goose/sessions"], "{looked:#?}");
 }
 
-/// What the program says in a home of every store.
-fn told(home: &Home, words: &[&str]) -> String {
+/// The program, run in a home by hand.
+fn run(home: &Home, words: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tackroom"));
-    command.env_clear().env("HOME", home.path()).current_dir(home.path()).args(words);
-    let output = command.output().unwrap();
+    command.env_clear().env("HOME", home.path()).current_dir(home.path()).args(words).output().unwrap()
+}
+
+/// What the program says, where all goes well.
+fn told(home: &Home, words: &[&str]) -> String {
+    let output = run(home, words);
     assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]), "{words:?}");
     String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn the_command_line_leads_back_in_or_says_why_not() {
+    let home = Home::with(&[stores::OPENCODE, stores::PI, stores::HERMES, stores::ORCHESTRATOR]);
+    let print = told(&home, &["resume", "--print", "20261130_083705"]);
+    assert_eq!(print, "cd /proj/beta && hermes --profile coder --resume 20261130_083705_605f1c\n");
+    for (id, why) in [
+        ("coder/agent", "leads to a session of another program: `tackroom resume pi:my-own-id-1`"),
+        ("default/agent:main:telegram", "leads to no session yet"),
+        ("ses_dd45d661", "is of a format that OpenCode itself does not open any more"),
+    ] {
+        let output = run(&home, &["resume", id]);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains(why) && output.stdout.is_empty(), "{id}: {said}");
+    }
+    let alone = Home::with(&[stores::OLD_GEMINI]);
+    let said = String::from_utf8(run(&alone, &["resume", "0114ae5f"]).stderr).unwrap();
+    assert!(said.contains("and Gemini CLI opens a session only there"), "{said}");
 }
 
 #[test]

@@ -41,8 +41,12 @@ fn seen(path: &Path) -> BTreeMap<PathBuf, Seen> {
 
 #[track_caller]
 fn assert_same(before: &BTreeMap<PathBuf, Seen>, after: &BTreeMap<PathBuf, Seen>) {
-    let paths = |all: &BTreeMap<PathBuf, Seen>| all.keys().cloned().collect::<Vec<_>>();
-    assert_eq!(paths(after), paths(before), "something came or went");
+    let apart: Vec<_> = before
+        .keys()
+        .chain(after.keys())
+        .filter(|path| before.contains_key(*path) != after.contains_key(*path))
+        .collect();
+    assert!(apart.is_empty(), "something came or went: {apart:#?}");
     let touched: Vec<_> = before.iter().filter(|(path, seen)| after[*path] != **seen).map(|(path, _)| path).collect();
     assert!(touched.is_empty(), "{touched:#?}");
 }
