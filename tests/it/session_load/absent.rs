@@ -139,30 +139,50 @@ fn compressed() -> (Home, String) {
     (home, format!("codex:{id}"))
 }
 
+/// A home with one session that its program writes as one whole record, which has to be read through.
+fn whole_record() -> (Home, String) {
+    const PARTS: usize = 1_500;
+    let home = Home::new();
+    let id = uuid(2);
+    let time = "2026-01-02T00:00:00.000Z";
+    let message =
+        |kind: &str, content: &str| json!({ "id": kind, "timestamp": time, "type": kind, "content": content });
+    let noise = message("info", &"x".repeat(64 << 10)).to_string() + ",";
+    let (hello, answer) = (message("user", "hello"), message("gemini", "Done."));
+    let chats = home.path().join(".gemini/tmp/demo/chats");
+    fs::create_dir_all(&chats).unwrap();
+    let record = format!(
+        r#"{{"sessionId":"{id}","projectHash":"0","startTime":"{time}","lastUpdated":"{time}","messages":[{hello},{}{answer}]}}"#,
+        noise.repeat(PARTS)
+    );
+    fs::write(chats.join("session-2026-01-02T00-00-00000000.json"), record).unwrap();
+    (home, format!("gemini:{id}"))
+}
+
 #[test]
 fn a_long_load_tells_its_progress_and_answers_once_when_it_is_cancelled() {
-    let (home, id) = compressed();
-    let mut server = Spawn::new(home).open();
-    assert_eq!(server.request("registry/list", json!({})).result()["entries"][0]["title"], "hello");
-    let asked = server.ask("session/load", json!({ "id": id, "_meta": { "progressToken": "far" } }));
-    let progress = loop {
-        let frame = server.expect_frame();
-        assert_eq!((&frame["method"], &frame["params"]["token"]), (&json!("$/progress"), &json!("far")), "{frame}");
-        if frame["params"]["value"]["message"] == "unpacking" {
-            break frame;
+    for (home, id) in [compressed(), whole_record()] {
+        let mut server = Spawn::new(home).open();
+        assert_eq!(server.request("registry/list", json!({})).result()["entries"][0]["title"], "hello");
+        let asked = server.ask("session/load", json!({ "id": id, "_meta": { "progressToken": "far" } }));
+        loop {
+            let frame = server.expect_frame();
+            assert_eq!((&frame["method"], &frame["params"]["token"]), (&json!("$/progress"), &json!("far")), "{frame}");
+            if frame["params"]["value"]["done"].as_u64() > Some(0) {
+                break;
+            }
         }
-    };
-    assert!(progress["params"]["value"]["done"].as_u64() > Some(0));
-    for _ in 0..2 {
-        server.notify("$/cancelRequest", json!({ "id": asked }));
-    }
-    server.answer(asked).error().is(-32800, "cancelled");
-    let ping = server.ask("ping", json!({}));
-    loop {
-        let frame = server.expect_frame();
-        if frame["id"] == ping {
-            break;
+        for _ in 0..2 {
+            server.notify("$/cancelRequest", json!({ "id": asked }));
         }
-        assert_eq!(frame["method"], "$/progress", "a second answer: {frame}");
+        server.answer(asked).error().is(-32800, "cancelled");
+        let ping = server.ask("ping", json!({}));
+        loop {
+            let frame = server.expect_frame();
+            if frame["id"] == ping {
+                break;
+            }
+            assert_eq!(frame["method"], "$/progress", "a second answer: {frame}");
+        }
     }
 }
