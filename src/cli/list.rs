@@ -15,7 +15,8 @@ use std::process::ExitCode;
 pub struct ListArgs {
     /// Only sessions whose title, id or peer name holds TEXT, in any case
     text: Option<String>,
-    /// Only sessions of these harnesses, as claude-code,codex
+    /// Only sessions of these harnesses: claude-code, codex, gemini, opencode, goose, pi, grok, openclaw, hermes,
+    /// supercode, orchestrator
     #[arg(long = "harness", value_name = "HARNESSES", value_delimiter = ',')]
     harnesses: Vec<Harness>,
     /// Only sessions in DIR and below

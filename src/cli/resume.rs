@@ -3,7 +3,7 @@
 use super::output::{self, Failure, note, plain};
 use super::{FAILED, LookArgs, NOT_FOUND, USAGE, own_config};
 use crate::platform::exec;
-use crate::protocol::{Entry, ListParams, Query, Relation, Resume, State};
+use crate::protocol::{Entry, Harness, ListParams, Query, Relation, Resume, State};
 use crate::service::Local;
 use clap::Args;
 use std::path::Path;
@@ -72,7 +72,16 @@ fn ambiguous(id: &str, candidates: &[Entry]) -> Failure {
 /// Why an entry cannot be resumed, and what can be done instead.
 fn why_not(entry: &Entry) -> String {
     let id = plain(&entry.id);
+    let name = entry.harness.name();
     match &entry.parent {
+        parent if entry.harness == Harness::Orchestrator => {
+            match parent.as_ref().and_then(|parent| parent.session_id.as_deref()) {
+                Some(worker) => {
+                    format!("{id} leads to a session of another program: `tackroom resume {}`", plain(worker))
+                }
+                None => format!("{id} leads to no session yet"),
+            }
+        }
         Some(parent) if parent.relation == Relation::Subagent => match &parent.session_id {
             Some(parent) => {
                 let parent = plain(parent);
@@ -83,7 +92,10 @@ fn why_not(entry: &Entry) -> String {
         _ if entry.location.is_none() => {
             format!("{id} is running and has written nothing yet; go to the terminal that it runs in")
         }
-        _ => format!("{id} is of a format that {} itself does not open any more", entry.harness.name()),
+        _ if entry.harness == Harness::Gemini && entry.workspace.is_none() => {
+            format!("nobody knows the directory that {id} works in, and {name} opens a session only there")
+        }
+        _ => format!("{id} is of a format that {name} itself does not open any more"),
     }
 }
 

@@ -175,9 +175,10 @@ fn activity(live: &Live) -> Activity {
 
 fn resume(row: &Row) -> Option<crate::protocol::Resume> {
     let store = harness::store_of(row.harness)?;
-    let mut resume = row.session.resumable.then(|| store.resume(&row.root, &row.session)).flatten()?;
-    resume.cwd = resume.cwd.or_else(|| row.found_workspace.as_deref().map(str::to_owned));
-    Some(resume)
+    // What a store keeps only a mark of was found elsewhere, and is as good.
+    let found = row.found_workspace.clone().map(|found| Session { workspace: Some(found), ..(*row.session).clone() });
+    let session = found.as_ref().unwrap_or(&row.session);
+    session.resumable.then(|| store.resume(&row.root, session)).flatten()
 }
 
 /// Which details the wanted members need.

@@ -19,3 +19,6 @@ mod registry_coverage;
 mod registry_describe;
 mod registry_list;
 mod schema;
+mod session_load;
+mod stores;
+mod zero_touch;

@@ -1,8 +1,11 @@
 //! What README.md says is what the program does.
 
 use crate::support::{Home, uuid};
-use std::path::Path;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use tackroom::harness::{Environment, stores};
 
 fn readme() -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap()
@@ -84,5 +87,28 @@ fn the_demo_shows_what_the_readme_shows_in_that_order() {
     for row in table.lines().skip(1) {
         let promised = uncut(row.rsplit("  ").next().unwrap());
         assert!(lines.any(|line| line.contains(&promised)), "the demo does not list: {promised}");
+    }
+}
+
+#[test]
+fn every_harness_is_there_with_the_variables_that_its_store_asks_for() {
+    let text = readme();
+    for store in stores() {
+        let asked = RefCell::new(BTreeSet::new());
+        let look = |name: &str| {
+            asked.borrow_mut().insert(name.to_owned());
+            (name == "HOME").then(|| PathBuf::from("/nowhere"))
+        };
+        store.roots(&Environment::of(&look));
+        // The user's own home, and what only Windows has.
+        let others = ["HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA"];
+        let asked: BTreeSet<String> =
+            asked.into_inner().into_iter().filter(|name| !others.contains(&name.as_str())).collect();
+        let (id, name) = (store.harness().id(), store.harness().name());
+        assert!(text.contains(&format!("**{name}**")), "{name}");
+        let row = text.lines().find(|line| line.starts_with(&format!("| `{id}` |"))).expect(id);
+        let is_variable = |word: &&str| word.len() > 1 && word.chars().all(|c| c.is_ascii_uppercase() || c == '_');
+        let told: BTreeSet<String> = row.split('`').filter(is_variable).map(str::to_owned).collect();
+        assert_eq!(told, asked, "{id}");
     }
 }

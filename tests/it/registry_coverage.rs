@@ -17,7 +17,8 @@ fn every_root_is_told_with_what_was_found_and_passed_over() {
     let nowhere = home.path().join("nowhere");
     let flag = format!("codex={}", nowhere.display());
     let mut server = Spawn::new(home).args(["--root", &flag]).open();
-    let answer = server.request("registry/coverage", json!({})).result();
+    let params = json!({ "harnesses": ["codex", "claude-code"] });
+    let answer = server.request("registry/coverage", params).result();
     let text = answer.to_string().replace(server.home.path().to_str().unwrap(), "[home]");
     let mut answer: Value = serde_json::from_str(&text).unwrap();
     for harness in answer["harnesses"].as_array_mut().unwrap() {

@@ -1,31 +1,12 @@
-//! `registry/list`: the fixture sessions of every store with their right values, pages, live sessions.
+//! `registry/list`: the fixture sessions of Claude Code and Codex with their right values, pages, live sessions.
 
-use crate::support::{Framing, Home, Server, Spawn, uuid};
+use crate::support::{Framing, Home, Server, Spawn, stores, uuid};
 use serde_json::{Value, json};
 use std::fs;
-use std::path::Path;
 
-/// A home that holds the fixture stores of both harnesses: Codex's of its newest generation, with older ones beside.
+/// A home that holds the fixture stores of both harnesses.
 pub fn fixture_home() -> Home {
-    let home = Home::new();
-    copy(&fixtures("claude-code/projects"), &home.claude().join("projects"));
-    copy(&fixtures("codex/v0.171.0"), &home.path().join(".codex"));
-    for generation in ["v0.20.0", "v0.45.0"] {
-        copy(&fixtures(&format!("codex/{generation}/sessions")), &home.path().join(".codex/sessions"));
-    }
-    home
-}
-
-fn fixtures(name: &str) -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
-        let to = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() { copy(&entry.path(), &to) } else { drop(fs::copy(entry.path(), to)) }
-    }
+    Home::with(&[stores::CLAUDE_CODE, stores::CODEX])
 }
 
 /// Id, title, workspace, model, relation to its parent, message count: read off the raw records.

@@ -5,6 +5,7 @@ mod home;
 mod schema;
 mod server;
 mod spawn;
+pub mod stores;
 mod wire;
 
 pub use answer::{Answer, Failure};
