@@ -2,16 +2,12 @@
 
 mod details;
 mod load;
-#[cfg(test)]
-mod load_tests;
 mod message;
 mod record;
 mod row;
 #[cfg(test)]
 mod tests;
 mod transcript;
-#[cfg(test)]
-mod tree_tests;
 
 use super::jsonl::Ends;
 use super::walk::{is_uuid, stamp};
