@@ -9,8 +9,9 @@ mod row;
 mod tests;
 mod transcript;
 
+use super::ids::is_uuid;
 use super::jsonl::Ends;
-use super::walk::{is_uuid, stamp};
+use super::walk::stamp;
 use super::{
     Details, Environment, Finder, Found, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
 };
