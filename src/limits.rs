@@ -76,6 +76,8 @@ pub const COMPRESSED_WHOLE: u64 = 4 << 20;
 pub const UNPACKED_MAX: u64 = 1 << 30;
 /// Rows of a conversation that are looked into for its opening texts, or for its last one.
 pub const ROWS_LOOKED_AT: usize = 1_000;
+/// Messages from the end that are looked into for the newest time and the model: they are in order, or nearly.
+pub const NEWEST_LOOKED_AT: usize = 8;
 /// Messages before a page that are looked into for the calls which its results belong to.
 pub const CALLS_LOOKED_FOR: usize = 64;
 /// Bytes of a file that are read between two reports of how far the reading is.

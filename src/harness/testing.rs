@@ -213,7 +213,7 @@ impl Tree {
 }
 
 /// Copies a directory and all below it, so that the copy can be written to.
-fn copy(from: &Path, to: &Path) {
+pub fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
         let to = to.join(entry.file_name());

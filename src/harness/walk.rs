@@ -150,12 +150,3 @@ pub fn stamp(path: &Path) -> Option<Stamp> {
 pub fn stem(path: &Path) -> &str {
     path.file_stem().and_then(OsStr::to_str).unwrap_or_default()
 }
-
-/// Whether a name has the form of a UUID.
-pub fn is_uuid(name: &str) -> bool {
-    name.len() == 36
-        && name.bytes().enumerate().all(|(at, byte)| match at {
-            8 | 13 | 18 | 23 => byte == b'-',
-            _ => byte.is_ascii_hexdigit(),
-        })
-}

@@ -3,6 +3,7 @@
 use super::{Client, Config, Context, Progress, Service, methods, registry, session};
 use crate::authority::Grant;
 use crate::harness::Homes;
+use crate::harness::testing::{Tree, copy, fixture};
 use crate::limits;
 use crate::platform::process;
 use crate::protocol::{
@@ -11,10 +12,8 @@ use crate::protocol::{
 };
 use serde_json::json;
 use std::fs;
-use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use tempfile::TempDir;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -23,27 +22,17 @@ const SUB: &str = "claude-code:aa9ed7a3-c203-4a72-a531-4a3945daf9b2";
 const FORK: &str = "codex:01a22b99-3342-79f2-9dc6-b256af1670c4";
 
 struct Server {
-    home: TempDir,
+    home: Tree,
     service: Service,
     context: Context,
     outgoing: mpsc::Receiver<super::Outgoing>,
 }
 
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let to = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() { copy(&entry.path(), &to) } else { drop(fs::copy(entry.path(), to)) }
-    }
-}
-
 impl Server {
     fn new() -> Self {
-        let home = TempDir::new().unwrap();
-        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
-        copy(&fixtures.join("claude-code/projects"), &home.path().join("claude/projects"));
-        copy(&fixtures.join("codex/v0.171.0"), &home.path().join("codex"));
+        let home = Tree::new();
+        copy(&fixture("claude-code/projects"), &home.path().join("claude/projects"));
+        copy(&fixture("codex/v0.171.0"), &home.path().join("codex"));
         let mut homes = Homes::default();
         homes.add_named(Harness::ClaudeCode, &home.path().join("claude"), RootOrigin::Flag);
         homes.add_named(Harness::Codex, &home.path().join("codex"), RootOrigin::Flag);
@@ -192,32 +181,12 @@ fn who_asks_for_it_hears_how_far_the_reading_is() {
 #[test]
 fn loading_changes_nothing_on_disk() {
     let server = Server::new();
-    let before = files(server.home.path());
+    let before = crate::harness::testing::seen(server.home.path());
     let query = Query { include_children: Some(true), ..Query::default() };
     let params = ListParams { query: Some(query), limit: Some(1_000), ..ListParams::default() };
     for entry in registry::list(&server.service, &server.context, params).unwrap().entries {
         registry::describe(&server.service, &server.context, DescribeParams { id: entry.id.clone() }).unwrap();
         assert!(!server.load(&entry.id, None, None).unwrap().messages.is_empty(), "{}", entry.id);
     }
-    assert_eq!(files(server.home.path()), before);
-}
-
-/// Every file and directory: path, bytes, mode, and when it was changed.
-fn files(directory: &Path) -> Vec<(String, Vec<u8>, u32, i64, i64)> {
-    use std::os::unix::fs::MetadataExt;
-    let mut found = Vec::new();
-    for entry in fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        let metadata = fs::metadata(&path).unwrap();
-        let bytes = if metadata.is_dir() { Vec::new() } else { fs::read(&path).unwrap() };
-        let ns = |seconds: i64, ns: i64| seconds * 1_000_000_000 + ns;
-        let (modified, changed) =
-            (ns(metadata.mtime(), metadata.mtime_nsec()), ns(metadata.ctime(), metadata.ctime_nsec()));
-        found.push((path.display().to_string(), bytes, metadata.mode(), modified, changed));
-        if metadata.is_dir() {
-            found.extend(files(&path));
-        }
-    }
-    found.sort();
-    found
+    assert_eq!(crate::harness::testing::seen(server.home.path()), before);
 }

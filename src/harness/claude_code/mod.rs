@@ -2,19 +2,16 @@
 
 mod details;
 mod load;
-#[cfg(test)]
-mod load_tests;
 mod message;
 mod record;
 mod row;
 #[cfg(test)]
 mod tests;
 mod transcript;
-#[cfg(test)]
-mod tree_tests;
 
+use super::ids::is_uuid;
 use super::jsonl::Ends;
-use super::walk::{is_uuid, stamp};
+use super::walk::stamp;
 use super::{
     Details, Environment, Finder, Found, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
 };

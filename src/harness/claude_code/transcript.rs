@@ -14,9 +14,6 @@ use serde_json::value::RawValue;
 use std::fs::File;
 use std::path::Path;
 
-/// How many message rows from the end are looked at for the newest time: parallel rows may be out of order.
-const LAST_ROWS: usize = 8;
-
 /// What the ends of a transcript tell.
 #[derive(Default)]
 pub struct Facts {
@@ -131,7 +128,7 @@ impl Facts {
         for line in ends.tail_reversed() {
             // Most of a transcript's bytes are records that say nothing here.
             let holds = |word: &str| memchr::memmem::find(line, word.as_bytes()).is_some();
-            let message = tail.rows < LAST_ROWS && (holds("\"user\"") || holds("\"assistant\""));
+            let message = tail.rows < limits::NEWEST_LOOKED_AT && (holds("\"user\"") || holds("\"assistant\""));
             let title = (tail.custom_title.is_none() && holds("\"custom-title\""))
                 || (tail.ai_title.is_none() && holds("\"ai-title\""));
             if !message && !title && !holds("\"continued-in\"") && self.records {

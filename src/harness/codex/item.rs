@@ -4,6 +4,7 @@
 //! only where that is missing.
 
 use super::record::{Base, Family, Record};
+use crate::harness::messages::image;
 use crate::harness::pages::long_block;
 use crate::harness::text::{self, member};
 use crate::protocol::{Block, Message, Role};
@@ -293,19 +294,7 @@ fn part(raw: &RawValue) -> Block {
     let kind = member(part.kind).unwrap_or_default();
     match (member(part.text), member(part.image_url)) {
         (Some(text), _) => Block::Text { text: text.into_owned() },
-        (_, Some(url)) if kind == "input_image" => image(&url),
+        (_, Some(url)) if kind == "input_image" => image(&url, None),
         _ => Block::Other { kind: if kind.is_empty() { "part" } else { &kind }.to_owned(), raw: text::raw_value(raw) },
-    }
-}
-
-/// An image stands in its record whole, or by its address.
-fn image(url: &str) -> Block {
-    match url.strip_prefix("data:").and_then(|data| data.split_once(',')) {
-        Some((media_type, data)) => Block::Image {
-            media_type: media_type.split(';').next().filter(|word| !word.is_empty()).map(str::to_owned),
-            bytes: Some(text::base64_bytes(data)),
-            uri: None,
-        },
-        None => Block::Image { media_type: None, bytes: None, uri: Some(url.to_owned()) },
     }
 }

@@ -13,7 +13,7 @@ mod tests;
 
 use super::{
     Details, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
-    jsonl, walk,
+    ids, jsonl, walk,
 };
 use crate::platform::sqlite;
 use crate::protocol::{Harness, Resume, RootOrigin};
@@ -151,7 +151,7 @@ fn stem(name: &str) -> Option<&str> {
 /// The UUID with which the name of a rollout ends.
 fn id_in_name(path: &Path) -> Option<&str> {
     let stem = stem(path.file_name()?.to_str()?)?;
-    stem.get(stem.len().checked_sub(36)?..).filter(|id| walk::is_uuid(id))
+    stem.get(stem.len().checked_sub(36)?..).filter(|id| ids::is_uuid(id))
 }
 
 /// Archiving moves a file.

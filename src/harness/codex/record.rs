@@ -4,7 +4,7 @@
 //! is told in up to two of three families: as the item that went to the model, and for people as an event, which
 //! newer versions write as a completed item.
 
-use crate::harness::text;
+use crate::harness::{ids, text};
 use crate::protocol::{Parent, Relation, Role};
 use memchr::memmem::Finder;
 use serde::Deserialize;
@@ -154,7 +154,7 @@ impl<'a> Record<'a> {
         let payload = self.payload.as_ref()?;
         let oldest = self.bare && self.kind.is_none() && payload.id.is_some() && payload.timestamp.is_some();
         (oldest || word(self.kind) == "session_meta").then(|| Meta {
-            id: text::member(payload.id).filter(|id| is_id(id)).map(Box::from),
+            id: text::member(payload.id).filter(|id| ids::is_part_of_name(id)).map(Box::from),
             created_at_ms: time(payload.timestamp),
             workspace: text::member(payload.cwd).and_then(|cwd| text::workspace(&cwd)),
             parent: payload.parent(),
@@ -221,7 +221,7 @@ impl Payload<'_> {
             #[serde(borrow, default)]
             thread_spawn: Option<&'a RawValue>,
         }
-        let id = |raw| text::member(raw).filter(|id| is_id(id)).map(Cow::into_owned);
+        let id = |raw| text::member(raw).filter(|id| ids::is_part_of_name(id)).map(Cow::into_owned);
         let subagent = inner(self.source).and_then(|source: Source<'_>| source.subagent);
         let spawn = inner(subagent).and_then(|subagent: Subagent<'_>| subagent.thread_spawn);
         let spawn: Option<Payload<'_>> = inner(spawn);
@@ -240,7 +240,7 @@ impl Payload<'_> {
             end_byte_offset: u64,
         }
         let base: HistoryBase<'_> = inner(self.history_base)?;
-        is_id(&base.thread_id).then(|| Base { thread: base.thread_id.into(), end: base.end_byte_offset })
+        ids::is_part_of_name(&base.thread_id).then(|| Base { thread: base.thread_id.into(), end: base.end_byte_offset })
     }
 }
 
@@ -329,13 +329,6 @@ const INJECTED: &[&str] = &[
 fn is_injected(text: &str) -> bool {
     let text = text.trim_start();
     INJECTED.iter().any(|start| text.starts_with(start))
-}
-
-/// Whether a text can be a session's id. It becomes an argument of a command and a part of file names.
-pub fn is_id(text: &str) -> bool {
-    text.len() <= 128
-        && text.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
 }
 
 /// The content of a string of which only known words matter.

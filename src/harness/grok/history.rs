@@ -1,7 +1,7 @@
 //! A line of the model's log, which has no times.
 
-use super::message::{Part, blocks, other, value};
-use crate::harness::text::member;
+use super::message::{Part, blocks, other};
+use crate::harness::text::{self, member};
 use crate::protocol::{Block, Role};
 use serde::Deserialize;
 use serde_json::Value;
@@ -90,7 +90,7 @@ impl Record<'_> {
 
 /// Arguments are JSON within a string.
 fn arguments(raw: &RawValue) -> Value {
-    member(Some(raw)).and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_else(|| value(raw))
+    member(Some(raw)).and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_else(|| text::raw_value(raw))
 }
 
 /// Takes the mark off that the program puts around a prompt.

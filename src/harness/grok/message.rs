@@ -3,7 +3,6 @@
 use crate::harness::text;
 use crate::protocol::{Block, Role};
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// A message, or a piece of one.
@@ -82,7 +81,7 @@ fn block(raw: &RawValue) -> Block {
         "content" => fields.content.map(block),
         "image" => Some(Block::Image {
             media_type: text::member(fields.media_type).map(|kind| kind.into_owned()),
-            bytes: text::member(fields.data).map(|data| bytes_of_base64(&data)),
+            bytes: text::member(fields.data).map(|data| text::base64_bytes(&data)),
             uri: text::member(fields.uri).map(|uri| uri.into_owned()),
         }),
         _ => None,
@@ -92,14 +91,5 @@ fn block(raw: &RawValue) -> Block {
 
 /// What is not understood, as it is.
 pub fn other(kind: &str, raw: &RawValue) -> Block {
-    Block::Other { kind: kind.to_owned(), raw: value(raw) }
-}
-
-/// A raw value as a value; one that is nested too deep stays a text.
-pub fn value(raw: &RawValue) -> Value {
-    serde_json::from_str(raw.get()).unwrap_or_else(|_| Value::from(raw.get()))
-}
-
-fn bytes_of_base64(data: &str) -> u64 {
-    data.trim_end_matches('=').len() as u64 * 3 / 4
+    Block::Other { kind: kind.to_owned(), raw: text::raw_value(raw) }
 }

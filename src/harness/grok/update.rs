@@ -1,6 +1,6 @@
 //! A line of the display's log: a session update of the Agent Client Protocol.
 
-use super::message::{Part, blocks, other, value};
+use super::message::{Part, blocks, other};
 use crate::harness::text::{self, member};
 use crate::protocol::{Block, Role};
 use serde::Deserialize;
@@ -100,7 +100,7 @@ impl Update<'_> {
         Some(Block::ToolCall {
             id: member(self.call)?.into_owned(),
             name: named.or_else(|| member(self.title).map(|title| title.into_owned())).unwrap_or_default(),
-            arguments: self.input.map(value).unwrap_or_default(),
+            arguments: self.input.map(text::raw_value).unwrap_or_default(),
         })
     }
 

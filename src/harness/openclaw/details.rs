@@ -12,9 +12,6 @@ use crate::protocol::{LastMessage, Role};
 use rusqlite::params;
 use std::ops::ControlFlow;
 
-/// How many events are looked at, from the start for prompts and from the end for a text.
-const EVENTS_LOOKED_AT: usize = 1_000;
-
 /// Reads what is wanted of a session.
 pub fn read(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
     let mut details = Details::default();
@@ -59,7 +56,7 @@ fn database_topics(session: &Session) -> Result<Vec<String>, Skip> {
         let Some(Events { columns }) = Events::of(connection)? else { return Ok(Vec::new()) };
         let query = format!("select {columns} from transcript_events where session_id = ?1 order by seq limit ?2");
         let mut statement = connection.prepare(&query)?;
-        let mut rows = statement.query(params![&*session.id, EVENTS_LOOKED_AT as i64])?;
+        let mut rows = statement.query(params![&*session.id, limits::ROWS_LOOKED_AT as i64])?;
         let mut topics = Vec::new();
         while topics.len() < limits::TOPICS
             && let Some(row) = rows.next()?
@@ -84,7 +81,11 @@ fn last_message(session: &Session) -> Result<Option<LastMessage>, Skip> {
                 let text = if spoken.role == Role::User { event.prompt() } else { spoken.text() };
                 Some(LastMessage { role: spoken.role, text: text::excerpt(&text?)?, timestamp_ms: spoken.timestamp_ms })
             });
-            if last.is_some() || *seen == EVENTS_LOOKED_AT { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if last.is_some() || *seen == limits::ROWS_LOOKED_AT {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         },
     )?;
     Ok(last)

@@ -4,7 +4,6 @@ use super::prompt;
 use crate::harness::text::{self, member};
 use crate::protocol::{Block, Message, Role};
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -257,12 +256,12 @@ fn block(raw: &RawValue) -> Block {
         "text" => owned(fields.text).map(|text| Block::Text { text }),
         "thinking" => owned(fields.thinking).map(|text| Block::Thinking { text }),
         "toolCall" => owned(fields.id).zip(owned(fields.name)).map(|(id, name)| {
-            let arguments = fields.arguments.map(value).unwrap_or_default();
+            let arguments = fields.arguments.map(text::raw_value).unwrap_or_default();
             Block::ToolCall { id, name, arguments }
         }),
         "image" => Some(Block::Image {
             media_type: owned(fields.media_type),
-            bytes: member(fields.data).map(|data| data.trim_end_matches('=').len() as u64 * 3 / 4),
+            bytes: member(fields.data).map(|data| text::base64_bytes(&data)),
             uri: None,
         }),
         _ => None,
@@ -272,10 +271,5 @@ fn block(raw: &RawValue) -> Block {
 
 /// What is not understood, as it is.
 fn other(kind: &str, raw: &RawValue) -> Block {
-    Block::Other { kind: kind.to_owned(), raw: value(raw) }
-}
-
-/// A raw value as a value; one that is nested too deep stays a text.
-fn value(raw: &RawValue) -> Value {
-    serde_json::from_str(raw.get()).unwrap_or_else(|_| Value::from(raw.get()))
+    Block::Other { kind: kind.to_owned(), raw: text::raw_value(raw) }
 }

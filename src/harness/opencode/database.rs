@@ -10,9 +10,6 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
-/// How many messages from the end are looked into for a model that the session itself does not name.
-const LAST_ROWS: usize = 8;
-
 /// Every session that has a message.
 pub fn read(source: &Source) -> Result<Reading, Skip> {
     let sessions = sqlite::read(&source.path, |connection| {
@@ -81,7 +78,7 @@ fn complete(connection: &Connection, session: &mut Session) -> rusqlite::Result<
         conversation.newest_first(END, &mut |stored| {
             looked += 1;
             session.model = stored.open().model();
-            Ok(stop_if(session.model.is_some() || looked == LAST_ROWS))
+            Ok(stop_if(session.model.is_some() || looked == limits::NEWEST_LOOKED_AT))
         })?;
     }
     if session.title.is_none() {

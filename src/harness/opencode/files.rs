@@ -12,15 +12,12 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// How many messages from the end are looked into for the newest time and the model.
-const LAST_FILES: usize = 8;
-
 /// One session.
 pub fn read(source: &Source) -> Result<Session, Skip> {
     let info = info(&source.path)?;
     let conversation = Conversation::open(&source.path, &info)?;
     let mut session = Session::new(stem(&source.path), source);
-    for message in conversation.newest_first(LAST_FILES) {
+    for message in conversation.newest_first(limits::NEWEST_LOOKED_AT) {
         session.updated_at_ms = message.created_ms().or(session.updated_at_ms);
         session.model = message.model();
         session.workspace = message.workspace();

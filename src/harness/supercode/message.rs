@@ -1,6 +1,7 @@
 //! A line of a conversation, in the form in which models are asked, and in the one normal form.
 
 use crate::harness::backward::Backward;
+use crate::harness::messages::image;
 use crate::harness::pages::Gathered;
 use crate::harness::text::{self, member};
 use crate::harness::{Page, PageRequest, Session, Skip};
@@ -123,18 +124,8 @@ fn part(raw: &Value) -> Block {
         return Block::Text { text: text.to_owned() };
     }
     match raw.pointer("/image_url/url").and_then(Value::as_str) {
-        Some(url) => image(url),
+        Some(url) => image(url, None),
         None => Block::Other { kind: kind.to_owned(), raw: raw.clone() },
-    }
-}
-
-/// An image by its address, which may hold the image.
-fn image(url: &str) -> Block {
-    match url.strip_prefix("data:").and_then(|data| data.split_once(";base64,")) {
-        Some((kind, data)) => {
-            Block::Image { media_type: Some(kind.to_owned()), bytes: Some(text::base64_bytes(data)), uri: None }
-        }
-        None => Block::Image { media_type: None, bytes: None, uri: Some(url.to_owned()) },
     }
 }
 

@@ -1,6 +1,5 @@
 //! Whole conversations, written out by hand from the raw records.
 
-use super::tests::{fixture, list, written};
 use super::*;
 use crate::harness::testing;
 use crate::limits;
@@ -14,12 +13,12 @@ fn load(session: &Session, cursor: Option<&str>, limit: usize) -> Result<Page, S
 }
 
 /// All messages; the same whatever the size of a page.
-pub fn whole(session: &Session) -> Vec<Message> {
+pub(super) fn whole(session: &Session) -> Vec<Message> {
     testing::whole(&ClaudeCode, &[], session)
 }
 
 /// A conversation in short: role, begin of the uuid, and what it says.
-pub fn told(messages: &[Message]) -> Vec<String> {
+pub(super) fn told(messages: &[Message]) -> Vec<String> {
     let line = |message: &Message| {
         let id = message.id.as_deref().map_or("-", |id| &id[..id.len().min(6)]);
         format!("{:?} {id} {}", message.role, said(&message.content))
@@ -257,7 +256,7 @@ fn a_row_that_is_too_long_is_told_by_its_size() {
     assert_eq!(messages[2].content, [Block::Other { kind: "user".to_owned(), raw }]);
 }
 
-pub fn session_at(path: PathBuf) -> Session {
+pub(super) fn session_at(path: PathBuf) -> Session {
     let source = Source { stamp: stamp(&path).unwrap(), path, beside: None };
     Session::new(crate::harness::walk::stem(&source.path), &source)
 }

@@ -1,6 +1,6 @@
 //! Trees that a model of the program makes, and trees that nothing makes.
 
-use super::load_tests::{session_at, told, whole};
+use super::load::{session_at, told, whole};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::fs;

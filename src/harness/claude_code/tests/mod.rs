@@ -1,16 +1,19 @@
 //! The values of the fixture sessions were read off the raw records.
 
+mod load;
+mod tree;
+
 use super::*;
 use crate::harness::testing::{self, Listing};
 use crate::protocol::{Parent, Relation, Role};
 use std::fs;
 use std::path::PathBuf;
 
-pub fn fixture(name: &str) -> PathBuf {
+fn fixture(name: &str) -> PathBuf {
     testing::fixture("claude-code").join(name)
 }
 
-pub fn list(path: &Path) -> Listing {
+fn list(path: &Path) -> Listing {
     testing::list(&ClaudeCode, path)
 }
 
@@ -113,7 +116,7 @@ fn hostile_transcripts_cost_only_themselves() {
 }
 
 /// A transcript of these lines, in a project of its own.
-pub fn written(lines: &[String]) -> (tempfile::TempDir, Listing) {
+fn written(lines: &[String]) -> (tempfile::TempDir, Listing) {
     let home = tempfile::tempdir().unwrap();
     let project = home.path().join("projects/-p");
     fs::create_dir_all(&project).unwrap();
