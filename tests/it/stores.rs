@@ -88,7 +88,13 @@ const ROWS: &[Row] = &[
     ("supercode:88675a32e3fcb6f9-ivory", "fork of a reduced question TOOL", BETA, FORK, 3),
     ("orchestrator:default/agent:main:slack:channel:C1", "slack/channel/C1", None, CONTINUATION, 0),
     ("orchestrator:default/agent:main:telegram:dm:7", "telegram/dm/7", None, None, 0),
-    ("orchestrator:coder/agent:coder:discord:thread:D1:T1", "discord/thread/D1/T1", Some("/proj/beta"), CONTINUATION, 0),
+    (
+        "orchestrator:coder/agent:coder:discord:thread:D1:T1",
+        "discord/thread/D1/T1",
+        Some("/proj/beta"),
+        CONTINUATION,
+        0,
+    ),
 ];
 
 /// Each child, and the parent that it names.
