@@ -6,6 +6,7 @@ use crate::support::{Home, Spawn, uuid};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use serde_json::{Value, json};
 use std::fs;
+use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
 #[test]
@@ -139,23 +140,25 @@ fn compressed() -> (Home, String) {
     (home, format!("codex:{id}"))
 }
 
-/// A home with one session that its program writes as one whole record, which has to be read through.
+/// A home with one session that its program writes as one whole record, which has to be read through: most of it is one
+/// text of many gigabytes, which is a hole in the file.
 fn whole_record() -> (Home, String) {
-    const PARTS: usize = 1_500;
+    const HOLE: u64 = 16 << 30;
     let home = Home::new();
     let id = uuid(2);
     let time = "2026-01-02T00:00:00.000Z";
     let message =
         |kind: &str, content: &str| json!({ "id": kind, "timestamp": time, "type": kind, "content": content });
-    let noise = message("info", &"x".repeat(64 << 10)).to_string() + ",";
-    let (hello, answer) = (message("user", "hello"), message("gemini", "Done."));
+    let messages = json!([message("user", "hello"), message("info", "HOLE"), message("gemini", "Done.")]);
+    let record =
+        json!({ "sessionId": id, "projectHash": "0", "startTime": time, "lastUpdated": time, "messages": messages });
+    let record = record.to_string();
+    let (before, after) = record.split_once("HOLE").unwrap();
     let chats = home.path().join(".gemini/tmp/demo/chats");
     fs::create_dir_all(&chats).unwrap();
-    let record = format!(
-        r#"{{"sessionId":"{id}","projectHash":"0","startTime":"{time}","lastUpdated":"{time}","messages":[{hello},{}{answer}]}}"#,
-        noise.repeat(PARTS)
-    );
-    fs::write(chats.join("session-2026-01-02T00-00-00000000.json"), record).unwrap();
+    let file = fs::File::create(chats.join("session-2026-01-02T00-00-00000000.json")).unwrap();
+    file.write_all_at(before.as_bytes(), 0).unwrap();
+    file.write_all_at(after.as_bytes(), HOLE).unwrap();
     (home, format!("gemini:{id}"))
 }
 
