@@ -2,9 +2,10 @@
 
 use super::{Skip, Source};
 use crate::limits;
+use crate::platform::directory::{self, Entry, Kind};
 use crate::platform::files::Stamp;
 use std::ffi::OsStr;
-use std::fs::{self, DirEntry, FileType};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -33,21 +34,24 @@ pub struct Found {
     pub name: String,
     /// Its path.
     pub path: PathBuf,
-    entry: DirEntry,
-    kind: FileType,
+    entry: Entry,
 }
 
 impl Found {
     /// Whether it is a directory, also through a link.
     pub fn is_dir(&self) -> bool {
-        self.kind.is_dir() || (self.kind.is_symlink() && self.path.is_dir())
+        match self.entry.kind {
+            Kind::Directory => true,
+            Kind::Link => self.path.is_dir(),
+            Kind::File | Kind::Other => false,
+        }
     }
 }
 
 impl Finder {
     /// The entries of a directory. One that is missing has none; one that cannot be read is told once.
     pub fn entries(&mut self, directory: &Path) -> Vec<Found> {
-        let listing = match fs::read_dir(directory) {
+        let listing = match directory::entries(directory) {
             Ok(listing) => listing,
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 return Vec::new();
@@ -61,16 +65,10 @@ impl Finder {
         self.exists = true;
         let mut found = Vec::new();
         for entry in listing {
-            match entry.and_then(|entry| Ok((entry.file_type()?, entry))) {
-                Ok((kind, entry)) => match entry.file_name().into_string() {
-                    Ok(name) => found.push(Found { name, path: entry.path(), entry, kind }),
-                    Err(_) => self.skipped.push((entry.path(), Skip::NotUtf8)),
-                },
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => {
-                    self.skipped.push((directory.to_owned(), Skip::Io(error)));
-                    break;
-                }
+            let path = directory.join(&entry.name);
+            match entry.name.to_str() {
+                Some(name) => found.push(Found { name: name.to_owned(), path, entry }),
+                None => self.skipped.push((path, Skip::NotUtf8)),
             }
         }
         found
@@ -111,11 +109,12 @@ impl Finder {
 
     /// Takes a directory entry as a source if it is a regular file, also through a link.
     pub fn source(&mut self, found: Found, beside: Option<Stamp>) {
-        let metadata = if found.kind.is_symlink() { fs::metadata(&found.path) } else { found.entry.metadata() };
-        match metadata {
-            Ok(metadata) if metadata.is_file() => self.push(found.path, Stamp::of(&metadata), beside),
-            Ok(_) => self.skip(found, Skip::NotRegular),
-            Err(error) if error.kind() == io::ErrorKind::NotFound && !found.kind.is_symlink() => {}
+        let is_link = found.entry.kind == Kind::Link;
+        let stamp = if is_link { followed(&found.path) } else { found.entry.stamp() };
+        match stamp {
+            Ok(Some(stamp)) => self.push(found.path, stamp, beside),
+            Ok(None) => self.skip(found, Skip::NotRegular),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !is_link => {}
             Err(error) => self.skip(found, Skip::Io(error)),
         }
     }
@@ -143,7 +142,12 @@ impl Finder {
 
 /// The stamp of a regular file, if it is there.
 pub fn stamp(path: &Path) -> Option<Stamp> {
-    fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|metadata| Stamp::of(&metadata))
+    followed(path).ok().flatten()
+}
+
+fn followed(path: &Path) -> io::Result<Option<Stamp>> {
+    let metadata = fs::metadata(path)?;
+    Ok(metadata.is_file().then(|| Stamp::of(&metadata)))
 }
 
 /// A file name without its ending.

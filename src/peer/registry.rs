@@ -3,6 +3,7 @@
 use super::record::{Record, make_addressable};
 use super::selector::{fold, parse_pid};
 use crate::limits;
+use crate::platform::directory::entries;
 use crate::platform::{files, process, socket::Listeners};
 use crate::protocol::{Harness, Peer, Problem, Skipped};
 use std::cell::LazyCell;
@@ -112,8 +113,9 @@ impl Listing {
 /// Names of the records, sorted, and one more than are looked at where there are too many. The keys beside them do not
 /// end in `.json`.
 fn record_files(directory: &Path) -> io::Result<Vec<String>> {
-    let names = std::fs::read_dir(directory)?
-        .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
+    let names = entries(directory)?
+        .into_iter()
+        .map(|entry| entry.name.to_string_lossy().into_owned())
         .filter(|name| name.ends_with(".json"));
     let mut names: Vec<String> = names.take(limits::PEER_RECORDS + 1).collect();
     names.sort_unstable();

@@ -40,6 +40,19 @@ impl Stamp {
         }
     }
 
+    /// The stamp of a file whose status was asked for by its directory.
+    #[cfg(unix)]
+    #[allow(clippy::unnecessary_cast, reason = "device numbers have another width elsewhere")]
+    pub(super) fn of_status(status: &nix::sys::stat::FileStat) -> Self {
+        let ns = |seconds: i64, ns: i64| seconds.saturating_mul(1_000_000_000).saturating_add(ns);
+        Self {
+            size: u64::try_from(status.st_size).unwrap_or_default(),
+            modified_ns: ns(status.st_mtime, status.st_mtime_nsec),
+            changed_ns: ns(status.st_ctime, status.st_ctime_nsec),
+            inode: status.st_ino ^ (status.st_dev as u64).rotate_left(32),
+        }
+    }
+
     /// Time of the last change of content, in epoch milliseconds.
     pub fn modified_ms(&self) -> i64 {
         self.modified_ns.div_euclid(1_000_000)

@@ -3,10 +3,10 @@
 use super::{DIRECTORY, SUMMARY};
 use crate::harness::{Remark, text};
 use crate::limits;
+use crate::platform::directory::entries;
 use crate::platform::files::read_small;
 use crate::protocol::{Parent, Relation};
 use serde_json::Value;
-use std::fs;
 use std::path::Path;
 
 /// The program's own summary of a session; nothing of it is certain to be there.
@@ -79,9 +79,10 @@ fn decode(name: &str) -> Option<String> {
 /// The sessions that a session started: only it tells whose they are.
 pub fn subagents(directory: &Path) -> Vec<Remark> {
     let Some(parent) = directory.file_name().and_then(|name| name.to_str()) else { return Vec::new() };
-    let Ok(listing) = fs::read_dir(directory.join("subagents")) else { return Vec::new() };
-    let children = listing.flatten().take(limits::CHILDREN).filter_map(|entry| {
-        let meta = read_small(&entry.path().join("meta.json"), limits::SIDE_FILE).ok()?;
+    let subagents = directory.join("subagents");
+    let Ok(listing) = entries(&subagents) else { return Vec::new() };
+    let children = listing.iter().take(limits::CHILDREN).filter_map(|entry| {
+        let meta = read_small(&subagents.join(&entry.name).join("meta.json"), limits::SIDE_FILE).ok()?;
         let meta: Value = serde_json::from_slice(&meta).ok()?;
         Some(meta.get("child_session_id")?.as_str()?.to_owned())
     });

@@ -22,10 +22,10 @@ use super::{
     Details, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
     ids,
 };
+use crate::platform::directory::entries;
 use crate::platform::sqlite;
 use crate::protocol::{Harness, Resume, RootOrigin};
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 const AGENTS: &str = "agents";
@@ -124,8 +124,7 @@ fn homes(environment: &Environment<'_>) -> Vec<Home> {
 
 /// The state directories of the profiles that there are.
 fn profiles(home: &Path) -> Vec<PathBuf> {
-    let Ok(listing) = fs::read_dir(home) else { return Vec::new() };
-    let names = listing.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let names = entries(home).unwrap_or_default().into_iter().filter_map(|entry| entry.name.into_string().ok());
     let profiles = names.filter(|name| name.starts_with(".openclaw-")).map(|name| home.join(name));
     let mut profiles: Vec<PathBuf> = profiles.filter(|path| path.join(AGENTS).is_dir()).collect();
     profiles.sort();

@@ -6,10 +6,10 @@ use super::record::{Opened, Revert, Stored};
 use crate::harness::walk::stem;
 use crate::harness::{Details, Page, PageRequest, Session, Skip, Source, Wanted, pages, text};
 use crate::limits;
+use crate::platform::directory::entries;
 use crate::platform::files::read_small;
 use crate::protocol::{Parent, Relation};
 use serde_json::Value;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// One session.
@@ -146,8 +146,7 @@ fn places(session: &Path) -> Option<(PathBuf, PathBuf)> {
 
 /// The ids of the records in a directory, in their order.
 fn ids(directory: &Path) -> Vec<String> {
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let names = entries(directory).unwrap_or_default().into_iter().filter_map(|entry| entry.name.into_string().ok());
     let mut ids: Vec<String> = names.filter_map(|name| Some(name.strip_suffix(".json")?.to_owned())).collect();
     ids.sort_unstable();
     ids

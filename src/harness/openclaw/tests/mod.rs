@@ -9,6 +9,7 @@ use crate::harness::{Name, Remark};
 use crate::protocol::{Block, Message, Parent, Relation, Role};
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
+use std::fs;
 
 fn fixture(version: &str) -> PathBuf {
     testing::fixture("openclaw").join(version).join(".openclaw")
