@@ -23,10 +23,16 @@ trap finish EXIT
 
 failed() { echo "failed: $*" >&2; exit 1; }
 
+# npm into a directory; what its packages put into a home goes into the temporary one.
+quietly() {
+  HOME=$base npm_config_cache=${npm_config_cache:-$HOME/.npm} npm_config_userconfig=${npm_config_userconfig:-$HOME/.npmrc} \
+    npm install --no-audit --no-fund --loglevel=error --prefix "$@" >/dev/null
+}
+
 # Installs packages of npm unless they are there; their programs come first in PATH.
 install() {
   export PATH=$installed/node_modules/.bin:$PATH
-  [ -x "$installed/node_modules/.bin/$program" ] || npm install --no-audit --no-fund --prefix "$installed" "$@" >/dev/null
+  [ -x "$installed/node_modules/.bin/$program" ] || quietly "$installed" "$@"
 }
 
 # The names, modes, inodes, sizes, times and bytes of all below a directory.
@@ -68,10 +74,10 @@ back() {
   "${terminal[@]}" send-keys -t "=$name:" Enter
   for _ in $(seq 100); do
     last=$(ask <<<"{\"method\":\"registry/describe\",\"params\":{\"id\":\"$id\"}}")
-    grep -qF "answer to: $said" <<<"$last" && break
+    grep -qE "answer to: (<user_query> )?$said" <<<"$last" && break
     sleep 0.2
   done
-  grep -qF "answer to: $said" <<<"$last" || failed "$program did not go on in $id: $last"
+  grep -qE "answer to: (<user_query> )?$said" <<<"$last" || failed "$program did not go on in $id: $last"
   kill "$("${terminal[@]}" list-panes -t "=$name:" -F '#{pane_pid}')"
   echo "ok: tackroom resume leads $program back into $name, where the conversation goes on"
 }
