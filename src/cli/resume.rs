@@ -3,7 +3,7 @@
 use super::output::{self, Failure, note, plain};
 use super::{FAILED, LookArgs, NOT_FOUND, USAGE, own_config};
 use crate::platform::exec;
-use crate::protocol::{Entry, ListParams, Query, Relation, Resume, State};
+use crate::protocol::{Entry, Harness, ListParams, Query, Relation, Resume, State};
 use crate::service::Local;
 use clap::Args;
 use std::path::Path;
@@ -82,6 +82,9 @@ fn why_not(entry: &Entry) -> String {
         },
         _ if entry.location.is_none() => {
             format!("{id} is running and has written nothing yet; go to the terminal that it runs in")
+        }
+        _ if entry.harness == Harness::Gemini && entry.workspace.is_none() => {
+            format!("{id} is opened only in its directory, and nothing here says which that is")
         }
         _ => format!("{id} is of a format that {} itself does not open any more", entry.harness.name()),
     }

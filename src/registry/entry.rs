@@ -175,9 +175,10 @@ fn activity(live: &Live) -> Activity {
 
 fn resume(row: &Row) -> Option<crate::protocol::Resume> {
     let store = harness::store_of(row.harness)?;
-    let mut resume = row.session.resumable.then(|| store.resume(&row.root, &row.session)).flatten()?;
-    resume.cwd = resume.cwd.or_else(|| row.found_workspace.as_deref().map(str::to_owned));
-    Some(resume)
+    let session = &*row.session;
+    // A store may need the directory to say anything at all.
+    let placed = row.found_workspace.clone().map(|found| Session { workspace: Some(found), ..session.clone() });
+    session.resumable.then(|| store.resume(&row.root, placed.as_ref().unwrap_or(session))).flatten()
 }
 
 /// Which details the wanted members need.
