@@ -93,7 +93,7 @@ fn why_not(entry: &Entry) -> String {
             format!("{id} is running and has written nothing yet; go to the terminal that it runs in")
         }
         _ if entry.harness == Harness::Gemini && entry.workspace.is_none() => {
-            format!("nobody knows the directory that {id} works in, and {name} opens a session only there")
+            format!("{id} is opened only in its directory, and nothing here says which that is")
         }
         _ => format!("{id} is of a format that {name} itself does not open any more"),
     }

@@ -106,7 +106,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use super::*;
     use crate::harness::{
-        Details, Environment, Finder, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
+        Details, Environment, Finder, Page, PageRequest, Patient, Reading, Root, Session, Skip, Source, Store, Wanted,
         jsonl::Ends,
     };
     use crate::protocol::{Harness, Resume, RootOrigin};
@@ -144,15 +144,6 @@ mod tests {
         fn resume(&self, _: &Root, _: &Session) -> Option<Resume> {
             None
         }
-    }
-
-    struct Patient;
-
-    impl Attendant for Patient {
-        fn cancelled(&self) -> bool {
-            false
-        }
-        fn progress(&self, _: &str, _: u64, _: Option<u64>) {}
     }
 
     #[test]

@@ -92,6 +92,16 @@ fn what_cannot_be_resumed_says_why() {
     assert_eq!(run.code, 1);
     assert!(run.err.ends_with("is of a format that Codex itself does not open any more\n"), "{}", run.err);
 
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/gemini/v0.20.0");
+    copy(&fixture, &home.path().join(".gemini"));
+    let run = home.run(&["resume", "0114ae5f"]);
+    assert_eq!(run.code, 1);
+    assert!(run.err.ends_with("is opened only in its directory, and nothing here says which that is\n"), "{}", run.err);
+    // What Gemini CLI keeps of a directory is found again among those that are known.
+    home.put(".gemini/projects.json", r#"{"projects": {"/proj/demo": "demo"}}"#);
+    let run = home.run(&["resume", "--print", "0114ae5f"]);
+    assert_eq!(run.out, "cd /proj/demo && gemini --resume 0114ae5f-7b06-4574-8af4-fc90d34fa390\n", "{}", run.err);
+
     let home = Home::new();
     let _live = home.live(WAITER, json!({"status": "idle"}));
     let run = home.run(&["resume", WAITER]);
