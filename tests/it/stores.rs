@@ -327,7 +327,7 @@ fn the_command_line_leads_back_in_or_says_why_not() {
     }
     let alone = Home::with(&[stores::OLD_GEMINI]);
     let said = String::from_utf8(run(&alone, &["resume", "0114ae5f"]).stderr).unwrap();
-    assert!(said.contains("and Gemini CLI opens a session only there"), "{said}");
+    assert!(said.contains("is opened only in its directory"), "{said}");
 }
 
 #[test]
