@@ -7,13 +7,16 @@
 //! The corpus is written once, by `benches/corpus.py` (Python 3), below `target/`. Every figure is a median; each of
 //! ours is taken in turn with its floor, so that the machine's mood falls on both.
 
+mod support;
+
 use serde_json::{Value, json};
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Duration;
+use support::{Server, median, read_ends, timed};
 
 const ROUNDS: usize = 9;
 const PINGS: usize = 5_000;
@@ -61,56 +64,16 @@ fn row(name: &str, ours: Duration, floor: Duration, goal: &str) {
     println!("{name:<34} {:>12} {:>12} {ratio:>8.2}  {goal}", format!("{ours:.2?}"), format!("{floor:.2?}"));
 }
 
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort_unstable();
-    times[times.len() / 2]
-}
-
-fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
-    let begin = Instant::now();
-    let result = work();
-    (begin.elapsed(), result)
-}
-
 /// Every file below the roots, found with one `stat` each.
 fn files(home: &Path) -> Vec<(PathBuf, u64)> {
-    fn walk(directory: &Path, found: &mut Vec<(PathBuf, u64)>) {
-        for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-            let Ok(metadata) = entry.metadata() else { continue };
-            if metadata.is_dir() {
-                walk(&entry.path(), found);
-            } else {
-                found.push((entry.path(), metadata.len()));
-            }
-        }
-    }
-    let mut found = Vec::new();
-    for root in [".claude/projects", ".codex"] {
-        walk(&home.join(root), &mut found);
-    }
-    found
-}
-
-/// Reads 32 KiB of each file's head and 16 KiB of its tail.
-fn read_ends(files: &[(PathBuf, u64)]) -> u64 {
-    let (mut head, mut tail) = (vec![0; 32 << 10], vec![0; 16 << 10]);
-    let mut sum = 0;
-    for (path, size) in files {
-        let Ok(file) = File::open(path) else { continue };
-        sum += file.read_at(&mut head, 0).unwrap_or(0) as u64;
-        if *size > head.len() as u64 {
-            let from = size.saturating_sub(tail.len() as u64);
-            sum += file.read_at(&mut tail, from).unwrap_or(0) as u64;
-        }
-    }
-    sum
+    [".claude/projects", ".codex"].iter().flat_map(|root| support::files(&home.join(root))).collect()
 }
 
 fn lists(home: &Path) {
     let (mut first, mut later, mut walks, mut floors) = (vec![], vec![], vec![], vec![]);
     let mut memory = 0;
     for _ in 0..ROUNDS {
-        let mut server = Server::start(home);
+        let mut server = Server::start("HOME", home);
         first.push(timed(|| server.request("registry/list", json!({}))).0);
         floors.push(timed(|| read_ends(&files(home))).0);
         for _ in 0..3 {
@@ -139,7 +102,7 @@ fn transcript() {
     let mut memory = 0;
     let mut tail = vec![0; 1 << 20];
     for _ in 0..ROUNDS {
-        let mut server = Server::start(&home);
+        let mut server = Server::start("HOME", &home);
         let mut page = |params: Value| {
             let (time, answer) = timed(|| server.request("session/load", params));
             assert_eq!(answer["result"]["messages"].as_array().map(Vec::len), Some(200));
@@ -196,7 +159,7 @@ fn write_transcript(file: &Path, bytes: usize) {
 fn startup(home: &Path) {
     let (mut ours, mut floor) = (vec![], vec![]);
     for _ in 0..40 {
-        ours.push(timed(|| Server::start(home)).0);
+        ours.push(timed(|| Server::start("HOME", home)).0);
         let spawn = || Command::new("/bin/true").status().expect("/bin/true runs");
         floor.push(timed(spawn).0);
     }
@@ -205,7 +168,7 @@ fn startup(home: &Path) {
 }
 
 fn round_trips(home: &Path) {
-    let mut server = Server::start(home);
+    let mut server = Server::start("HOME", home);
     let mut echo = Server::spawn(Command::new(std::env::current_exe().expect("own path")).arg("--echo"));
     let ping = |server: &mut Server| server.request("ping", json!({}));
     let (mut ours, mut floor) = (vec![], vec![]);
@@ -217,83 +180,33 @@ fn round_trips(home: &Path) {
         }
     }
     row("ping round trip", median(ours), median(floor), "<= 1.5");
-    let (ours, floor) = (server.pipeline(), echo.pipeline());
+    let (ours, floor) = (pipeline(&mut server), pipeline(&mut echo));
     row(&format!("{PIPELINED} pings, {IN_FLIGHT} in flight"), ours, floor, "");
     println!("{:<34} {:>10.0}/s", "", PIPELINED as f64 / ours.as_secs_f64());
 }
 
-/// A process that speaks one message a line.
-struct Server {
-    child: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
-    id: u64,
-}
-
-impl Server {
-    fn start(home: &Path) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_tackroom"));
-        let mut server = Self::spawn(command.arg("serve").env_clear().env("HOME", home));
-        server.request("initialize", json!({ "clientInfo": { "name": "bench" } }));
-        server
-    }
-
-    fn spawn(command: &mut Command) -> Self {
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it runs");
-        let input = child.stdin.take().expect("piped");
-        let output = BufReader::new(child.stdout.take().expect("piped"));
-        Self { child, input, output, id: 0 }
-    }
-
-    fn line(&mut self, method: &str, params: Value) -> String {
-        self.id += 1;
-        json!({ "jsonrpc": "2.0", "id": self.id, "method": method, "params": params }).to_string() + "\n"
-    }
-
-    fn request(&mut self, method: &str, params: Value) -> Value {
-        let line = self.line(method, params);
-        self.input.write_all(line.as_bytes()).expect("it reads");
-        let mut answer = String::new();
-        self.output.read_line(&mut answer).expect("it answers");
-        serde_json::from_str(&answer).expect("JSON")
-    }
-
-    /// Sends many pings, never more than so many unanswered.
-    fn pipeline(&mut self) -> Duration {
-        let lines: Vec<String> = (0..PIPELINED).map(|_| self.line("ping", json!({}))).collect();
-        let mut answer = String::new();
-        timed(|| {
-            let (mut sent, mut answered) = (0, 0);
-            while answered < PIPELINED {
-                let free = (IN_FLIGHT - (sent - answered)).min(PIPELINED - sent);
-                self.input.write_all(lines[sent..sent + free].concat().as_bytes()).expect("it reads");
-                sent += free;
-                // All answers that are there are taken before more is sent.
-                loop {
-                    answer.clear();
-                    self.output.read_line(&mut answer).expect("it answers");
-                    answered += 1;
-                    if self.output.buffer().is_empty() || answered == sent {
-                        break;
-                    }
+/// Sends many pings, never more than so many unanswered.
+fn pipeline(server: &mut Server) -> Duration {
+    let lines: Vec<String> = (0..PIPELINED).map(|_| server.line("ping", json!({}))).collect();
+    let mut answer = String::new();
+    timed(|| {
+        let (mut sent, mut answered) = (0, 0);
+        while answered < PIPELINED {
+            let free = (IN_FLIGHT - (sent - answered)).min(PIPELINED - sent);
+            server.input.write_all(lines[sent..sent + free].concat().as_bytes()).expect("it reads");
+            sent += free;
+            // All answers that are there are taken before more is sent.
+            loop {
+                answer.clear();
+                server.output.read_line(&mut answer).expect("it answers");
+                answered += 1;
+                if server.output.buffer().is_empty() || answered == sent {
+                    break;
                 }
             }
-        })
-        .0
-    }
-
-    fn peak_kib(&self) -> u64 {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
-        line.trim().trim_end_matches(" kB").parse().unwrap_or(0)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+        }
+    })
+    .0
 }
 
 /// The floor of a round trip: what comes goes back, over the same kind of descriptors as the server's.

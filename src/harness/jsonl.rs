@@ -2,10 +2,11 @@
 
 use super::Skip;
 use crate::limits;
-use crate::platform::files::read_at;
+use crate::platform::files::{open_sized, read_at, read_small};
 use std::fs::File;
 use std::io::{self, BufRead, Read};
 use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 /// The head and the tail of a file: complete lines only. Kept between files so that its buffers are.
@@ -20,17 +21,34 @@ pub struct Ends {
     tail_start: usize,
     /// What can be told of a line that is longer than the head may be.
     mended: Option<Vec<u8>>,
+    beside: Option<(PathBuf, Option<Vec<u8>>)>,
 }
 
 impl Ends {
-    /// Reads the first part of a file, and its last unless the first reaches it.
-    pub fn load(&mut self, file: &File) -> Result<(), Skip> {
-        self.load_until(file, u64::MAX)
+    /// Opens a regular file and loads its ends.
+    pub fn open(&mut self, path: &Path) -> Result<File, Skip> {
+        let (file, size) = open_sized(path)?;
+        self.load_sized(&file, size)?;
+        Ok(file)
     }
 
-    /// The same of a file that is taken to end after `end` bytes at most.
-    pub fn load_until(&mut self, file: &File, end: u64) -> Result<(), Skip> {
-        self.size = file.metadata()?.len().min(end);
+    /// A small file that many files lie beside: read once for those that come one after another. `None` where it cannot be
+    /// read.
+    pub fn beside(&mut self, path: &Path, max: usize) -> Option<&[u8]> {
+        if self.beside.as_ref().is_none_or(|(known, _)| known.as_os_str() != path.as_os_str()) {
+            self.beside = Some((path.to_owned(), read_small(path, max).ok()));
+        }
+        self.beside.as_ref()?.1.as_deref()
+    }
+
+    /// Reads the first part of a file, and its last unless the first reaches it.
+    pub fn load(&mut self, file: &File) -> Result<(), Skip> {
+        self.load_sized(file, file.metadata()?.len())
+    }
+
+    /// The same of a file that is taken to end after `size` bytes.
+    pub fn load_sized(&mut self, file: &File, size: u64) -> Result<(), Skip> {
+        self.size = size;
         if self.size == 0 {
             return Err(Skip::Empty);
         }
@@ -353,7 +371,7 @@ mod tests {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(b"one\ntwo\nthree\n").unwrap();
         let mut ends = Ends::default();
-        ends.load_until(&file, 8).unwrap();
+        ends.load_sized(&file, 8).unwrap();
         assert_eq!(ends.head().collect::<Vec<_>>(), [&b"one"[..], b"two"]);
         assert!(ends.whole());
     }

@@ -62,6 +62,11 @@ impl Stamp {
 /// Opens a regular file for reading. A FIFO, a device or a directory is refused without waiting for it. Where the system
 /// allows it, the file does not even show that it was read.
 pub fn open_regular(path: &Path) -> io::Result<File> {
+    open_sized(path).map(|(file, _)| file)
+}
+
+/// The same, with the size that the file has now.
+pub fn open_sized(path: &Path) -> io::Result<(File, u64)> {
     #[cfg(target_os = "linux")]
     // Only the owner may ask for that.
     let file = match open_quietly(path, libc::O_NOATIME) {
@@ -72,7 +77,8 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     let file = open_quietly(path, 0)?;
     #[cfg(not(unix))]
     let file = File::open(path)?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("not a regular file")) }
+    let metadata = file.metadata()?;
+    if metadata.is_file() { Ok((file, metadata.len())) } else { Err(io::Error::other("not a regular file")) }
 }
 
 #[cfg(unix)]
@@ -102,8 +108,8 @@ pub fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize>
 
 /// Reads a small regular file whole; one over `max` bytes is refused.
 pub fn read_small(path: &Path, max: usize) -> io::Result<Vec<u8>> {
-    let file = open_regular(path)?;
-    let mut buffer = vec![0; (file.metadata()?.len() as usize).min(max) + 1];
+    let (file, size) = open_sized(path)?;
+    let mut buffer = vec![0; usize::try_from(size).unwrap_or(max).min(max) + 1];
     let length = read_at(&file, &mut buffer, 0)?;
     if length > max {
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("larger than {max} bytes")));

@@ -51,8 +51,7 @@ impl Store for ClaudeCode {
     }
 
     fn read(&self, source: &Source, ends: &mut Ends) -> Result<Reading, Skip> {
-        let file = open_regular(&source.path)?;
-        ends.load(&file)?;
+        let file = ends.open(&source.path)?;
         let facts = Facts::gather(&file, ends)?;
         facts.into_session(source).map(Reading::from)
     }

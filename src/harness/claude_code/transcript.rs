@@ -9,10 +9,28 @@ use crate::harness::{Session, Skip, Source};
 use crate::limits;
 use crate::platform::files::read_small;
 use crate::protocol::{Parent, Relation};
+use memchr::memmem::Finder;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::fs::File;
 use std::path::Path;
+use std::sync::LazyLock;
+
+/// What the lines of a tail that matter contain, to leave the others unparsed.
+struct Needles {
+    user: Finder<'static>,
+    assistant: Finder<'static>,
+    /// Of either kind.
+    title: Finder<'static>,
+    continued: Finder<'static>,
+}
+
+static NEEDLES: LazyLock<Needles> = LazyLock::new(|| Needles {
+    user: Finder::new("\"user\""),
+    assistant: Finder::new("\"assistant\""),
+    title: Finder::new("-title\""),
+    continued: Finder::new("\"continued-in\""),
+});
 
 /// What the ends of a transcript tell.
 #[derive(Default)]
@@ -127,11 +145,10 @@ impl Facts {
         let mut tail = Tail { wants_prompt: self.prompt.is_none(), ..Tail::default() };
         for line in ends.tail_reversed() {
             // Most of a transcript's bytes are records that say nothing here.
-            let holds = |word: &str| memchr::memmem::find(line, word.as_bytes()).is_some();
-            let message = tail.rows < limits::NEWEST_LOOKED_AT && (holds("\"user\"") || holds("\"assistant\""));
-            let title = (tail.custom_title.is_none() && holds("\"custom-title\""))
-                || (tail.ai_title.is_none() && holds("\"ai-title\""));
-            if !message && !title && !holds("\"continued-in\"") && self.records {
+            let holds = |needle: &Finder<'_>| needle.find(line).is_some();
+            let message = tail.rows < limits::NEWEST_LOOKED_AT && (holds(&NEEDLES.user) || holds(&NEEDLES.assistant));
+            let title = (tail.custom_title.is_none() || tail.ai_title.is_none()) && holds(&NEEDLES.title);
+            if !message && !title && !holds(&NEEDLES.continued) && self.records {
                 continue;
             }
             if let Some(record) = Record::parse(line) {

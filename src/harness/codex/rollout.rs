@@ -4,7 +4,7 @@ use super::record::{Meta, NEEDLES, Record};
 use crate::harness::backward::Text;
 use crate::harness::{Attendant, Attended, Session, Skip, Source, jsonl, jsonl::Ends, text};
 use crate::limits;
-use crate::platform::files::{open_regular, read_at};
+use crate::platform::files::{open_sized, read_at};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use std::cell::RefCell;
 use std::fs::File;
@@ -18,6 +18,8 @@ const NEWEST: usize = 4;
 /// A rollout that is open.
 pub struct Rollout {
     file: File,
+    /// Its size when it was opened.
+    size: u64,
     packed: bool,
     end: u64,
 }
@@ -26,15 +28,16 @@ impl Rollout {
     /// Opens a rollout as far as its first `end` bytes of text.
     pub fn open(path: &Path, end: u64) -> io::Result<Self> {
         let packed = path.extension().is_some_and(|extension| extension == "zst");
-        Ok(Self { file: open_regular(path)?, packed, end })
+        let (file, size) = open_sized(path)?;
+        Ok(Self { file, size, packed, end })
     }
 
     /// Reads its two ends; of a compressed one the last only where it is not too long to be unpacked.
     pub fn load(&self, ends: &mut Ends) -> Result<(), Skip> {
         if !self.packed {
-            return ends.load_until(&self.file, self.end);
+            return ends.load_sized(&self.file, self.size.min(self.end));
         }
-        let to_end = self.file.metadata()?.len() <= limits::COMPRESSED_WHOLE;
+        let to_end = self.size <= limits::COMPRESSED_WHOLE;
         ends.load_stream(self.text(u64::MAX)?, to_end)
     }
 

@@ -7,7 +7,7 @@ use crate::harness::Skip;
 use crate::harness::jsonl::Ends;
 use crate::harness::text::{self, member};
 use crate::limits;
-use crate::platform::files::{open_regular, read_at};
+use crate::platform::files::{open_sized, read_at};
 use crate::protocol::{LastMessage, Role};
 use memchr::memmem;
 use serde_json::value::RawValue;
@@ -154,19 +154,18 @@ pub struct Reader<'e> {
 
 impl<'e> Reader<'e> {
     pub fn open(path: &Path, ends: &'e mut Ends) -> Result<Self, Skip> {
-        let file = open_regular(path)?;
+        let (file, size) = open_sized(path)?;
         let form = form(path);
         let mut reader = Self { file, form, ends, head: Vec::new(), tail: Vec::new() };
         match form {
-            Form::Log => reader.ends.load(&reader.file)?,
-            Form::Whole => reader.load_record()?,
+            Form::Log => reader.ends.load_sized(&reader.file, size)?,
+            Form::Whole => reader.load_record(size)?,
         }
         Ok(reader)
     }
 
     /// A record has no lines by which a cut part of it could grow, so all that may be read is.
-    fn load_record(&mut self) -> Result<(), Skip> {
-        let size = self.file.metadata()?.len();
+    fn load_record(&mut self, size: u64) -> Result<(), Skip> {
         if size == 0 {
             return Err(Skip::Empty);
         }

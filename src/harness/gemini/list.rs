@@ -5,7 +5,6 @@ use super::{PROJECT_ROOT, ids};
 use crate::harness::jsonl::Ends;
 use crate::harness::{Session, Skip, Source, text, walk};
 use crate::limits;
-use crate::platform::files::read_small;
 use crate::protocol::{Parent, Relation};
 use std::path::Path;
 
@@ -61,7 +60,7 @@ pub fn session(source: &Source, ends: &mut Ends) -> Result<Session, Skip> {
     session.title = summary.or(head.prompt);
     session.model = model;
     session.updated_at_ms = updated.or(session.updated_at_ms);
-    session.workspace = source.beside.and_then(|_| project_root(&source.path));
+    session.workspace = source.beside.and_then(|_| project_root(&source.path, ends));
     if session.workspace.is_none() {
         session.workspace_mark = header.project_hash;
     }
@@ -80,8 +79,8 @@ fn agent_parent(path: &Path) -> Option<&str> {
 }
 
 /// The directory that the project stands for in which a chat lies.
-fn project_root(chat: &Path) -> Option<Box<str>> {
+fn project_root(chat: &Path, ends: &mut Ends) -> Option<Box<str>> {
     let chats = chat.ancestors().find(|above| above.ends_with(super::CHATS))?;
-    let written = read_small(&chats.parent()?.join(PROJECT_ROOT), limits::PATH_BYTES).ok()?;
-    text::workspace(std::str::from_utf8(&written).ok()?.trim_end_matches(['\r', '\n']))
+    let written = ends.beside(&chats.parent()?.join(PROJECT_ROOT), limits::PATH_BYTES)?;
+    text::workspace(std::str::from_utf8(written).ok()?.trim_end_matches(['\r', '\n']))
 }

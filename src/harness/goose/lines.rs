@@ -15,8 +15,7 @@ use std::ops::ControlFlow;
 
 /// One session. What the database took over from such a file stands there too.
 pub fn read(source: &Source, ends: &mut Ends) -> Result<Session, Skip> {
-    let file = open_regular(&source.path)?;
-    ends.load(&file)?;
+    let file = ends.open(&source.path)?;
     let about = ends.head().next().and_then(value);
     let first = first(&file, ends)?;
     let last = last(&file, ends)?;

@@ -4,7 +4,6 @@ use super::summary::Summary;
 use super::{LOGS, Log};
 use crate::harness::jsonl::Ends;
 use crate::harness::{Session, Skip, Source, text};
-use crate::platform::files::open_regular;
 use serde::de::IgnoredAny;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -56,8 +55,7 @@ pub fn read(source: &Source, directory: &Path, ends: &mut Ends) -> Result<Sessio
 
 impl Facts {
     fn gather(directory: &Path, log: &Log, ends: &mut Ends) -> Result<Self, Skip> {
-        let file = open_regular(&directory.join(log.name))?;
-        ends.load(&file)?;
+        let file = ends.open(&directory.join(log.name))?;
         let mut facts = Self::default();
         facts.take_head(&file, log, ends)?;
         facts.take_tail(&file, log, ends)?;

@@ -6,7 +6,6 @@ use super::{is_transcript, load, prompt};
 use crate::harness::jsonl::Ends;
 use crate::harness::{Details, Patient, Session, Skip, Wanted, text};
 use crate::limits;
-use crate::platform::files::open_regular;
 use crate::platform::sqlite;
 use crate::protocol::{LastMessage, Role};
 use rusqlite::params;
@@ -39,9 +38,8 @@ fn is_counted(event: &Event<'_>) -> bool {
 }
 
 fn transcript_topics(session: &Session) -> Result<Vec<String>, Skip> {
-    let file = open_regular(&session.location)?;
     let mut ends = Ends::default();
-    ends.load(&file)?;
+    let file = ends.open(&session.location)?;
     loop {
         let prompts = ends.head().filter_map(|line| text::excerpt(&Event::parse(line)?.prompt()?));
         let topics: Vec<String> = prompts.take(limits::TOPICS).collect();

@@ -5,7 +5,6 @@ use super::{TAKEN_OVER, agent_of};
 use crate::harness::jsonl::Ends;
 use crate::harness::walk::stem;
 use crate::harness::{Session, Skip, Source, ids, text};
-use crate::platform::files::open_regular;
 use crate::protocol::Role;
 use std::fs::File;
 
@@ -24,8 +23,7 @@ struct Facts {
 }
 
 pub fn read(source: &Source, ends: &mut Ends) -> Result<Session, Skip> {
-    let file = open_regular(&source.path)?;
-    ends.load(&file)?;
+    let file = ends.open(&source.path)?;
     let mut facts = Facts::default();
     facts.take_head(&file, ends)?;
     facts.take_tail(&file, ends)?;

@@ -60,45 +60,54 @@ pub fn read(source: &Source) -> Result<Vec<Session>, Skip> {
     let home = source.path.parent().unwrap_or(&source.path);
     let scope = resolve(&home.join("sessions"));
     let scope = scope.to_str().ok_or(Skip::NotUtf8)?;
+    let profile = profile(home);
     let rows = sqlite::read(&source.path, |connection| {
         let known = Columns::of(connection, "gateway_routing")?.has_all(&["scope", "session_key", "entry_json"]);
-        if known { rows(connection, scope).map(Some) } else { Ok(None) }
+        if !known {
+            return Ok(None);
+        }
+        rows(connection, scope, |key, entry| session(source, profile, key, entry)).map(Some)
     })?;
     let rows = rows.ok_or_else(|| Skip::Malformed("no table of bindings in it".to_owned()))?;
-    if let Rows::OfAnother(scope) = rows {
-        return Err(Skip::Malformed(format!("its rows are of a home at {scope}: it was copied or moved")));
+    match rows {
+        Rows::Own(sessions) => Ok(sessions),
+        Rows::OfAnother(scope) => {
+            Err(Skip::Malformed(format!("its rows are of a home at {scope}: it was copied or moved")))
+        }
     }
-    let Rows::Own(rows) = rows else { return Ok(Vec::new()) };
-    let profile = profile(home);
-    Ok(rows.iter().filter_map(|(key, entry)| session(source, profile, key, entry)).collect())
 }
 
 enum Rows {
-    /// Keys and entries.
-    Own(Vec<(String, String)>),
+    /// What they were made into.
+    Own(Vec<Session>),
     /// None of this home's, but of one at another place.
     OfAnother(String),
 }
 
-fn rows(connection: &Connection, scope: &str) -> rusqlite::Result<Rows> {
+fn rows(
+    connection: &Connection,
+    scope: &str,
+    session: impl Fn(&str, &str) -> Option<Session>,
+) -> rusqlite::Result<Rows> {
     let mut statement = connection.prepare(
         "select session_key, entry_json from gateway_routing where scope = ?1 order by session_key limit ?2",
     )?;
     let mut found = statement.query(params![scope, limits::FILES_PER_ROOT as i64])?;
-    let mut rows = Vec::new();
+    let (mut any, mut sessions) = (false, Vec::new());
     while let Some(row) = found.next()? {
         // What is no text costs only itself.
-        if let (Ok(key), Ok(entry)) = (row.get(0), row.get(1)) {
-            rows.push((key, entry));
+        if let (Ok(key), Ok(entry)) = (row.get_ref(0)?.as_str(), row.get_ref(1)?.as_str()) {
+            any = true;
+            sessions.extend(session(key, entry));
         }
     }
-    if rows.is_empty() {
+    if !any {
         let mut other = connection.prepare("select scope from gateway_routing where scope <> ?1 limit 1")?;
         if let Some(row) = other.query([scope])?.next()? {
             return Ok(Rows::OfAnother(row.get(0)?));
         }
     }
-    Ok(Rows::Own(rows))
+    Ok(Rows::Own(sessions))
 }
 
 /// The profile that a directory is.

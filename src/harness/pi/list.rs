@@ -68,8 +68,7 @@ fn owned(text: Option<impl AsRef<str>>) -> Option<Box<str>> {
 
 /// Reads a session from the two ends of its file.
 pub fn session(source: &Source, ends: &mut Ends) -> Result<Session, Skip> {
-    let file = open_regular(&source.path)?;
-    ends.load(&file)?;
+    let file = ends.open(&source.path)?;
     let head = loop {
         let head = Facts::of(ends.head());
         if (head.id.is_some() && head.prompt.is_some()) || !ends.grow_head(&file)? {

@@ -4,7 +4,6 @@ use super::message::Line;
 use crate::harness::jsonl::{self, Ends};
 use crate::harness::{Details, Session, Skip, Wanted, text};
 use crate::limits;
-use crate::platform::files::open_regular;
 use crate::protocol::{LastMessage, Role};
 use std::fs::File;
 use std::io::BufReader;
@@ -12,9 +11,8 @@ use std::ops::ControlFlow;
 
 /// Reads what is wanted of a session.
 pub fn read(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
-    let file = open_regular(&session.location)?;
     let mut ends = Ends::default();
-    ends.load(&file)?;
+    let file = ends.open(&session.location)?;
     let mut details = Details::default();
     if wanted.topics {
         details.topics = topics(&file, &mut ends)?;

@@ -6,7 +6,7 @@ use crate::harness::jsonl::Ends;
 use crate::harness::text::{self, member};
 use crate::harness::{Session, Skip, Source, ids, walk};
 use crate::limits;
-use crate::platform::files::{open_regular, read_small};
+use crate::platform::files::read_small;
 use crate::protocol::{Parent, Relation, Role};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -83,8 +83,7 @@ pub fn session(source: &Source, ends: &mut Ends) -> Result<Session, Skip> {
 
 /// The first prompt of a conversation that somebody spoke in.
 fn conversation(path: &Path, ends: &mut Ends) -> Result<Option<Box<str>>, Skip> {
-    let file = open_regular(path)?;
-    ends.load(&file)?;
+    let file = ends.open(path)?;
     loop {
         let mut lines = ends.head().filter_map(Line::parse).peekable();
         let records = lines.peek().is_some();
@@ -118,8 +117,7 @@ struct Log {
 }
 
 fn log(path: &Path, ends: &mut Ends) -> Log {
-    let Ok(file) = open_regular(path) else { return Log::default() };
-    if ends.load(&file).is_err() {
+    if ends.open(path).is_err() {
         return Log::default();
     }
     // Each run begins its log anew, so the first line is of the session's beginning only where it says so.
