@@ -1,7 +1,7 @@
 //! The lines of a text from a place back, in bounded memory: what a page of the newest messages costs depends on the
 //! page, not on the text.
 
-use super::jsonl::trim;
+use super::jsonl::{Turn, hold_long_line, trim};
 use super::{Attendant, Skip};
 use crate::limits;
 use crate::platform::files::read_at;
@@ -52,13 +52,15 @@ pub struct Backward<'a, T> {
     seen: u64,
     chunk: usize,
     longest: usize,
+    /// Held from the first long line on: what is made of such lines is long, too.
+    turn: Option<Turn>,
 }
 
 impl<'a, T: Text> Backward<'a, T> {
     /// The lines before `end`.
     pub fn new(text: &'a T, end: u64, attendant: &'a dyn Attendant) -> Self {
         let (chunk, longest) = (limits::PAGE_CHUNK, limits::LINE_MAX);
-        Self { text, attendant, start: end, buffer: Vec::new(), left: 0, seen: 0, chunk, longest }
+        Self { text, attendant, start: end, buffer: Vec::new(), left: 0, seen: 0, chunk, longest, turn: None }
     }
 
     /// Goes on before another place.
@@ -124,6 +126,9 @@ impl<'a, T: Text> Backward<'a, T> {
             return Err(Skip::Cancelled);
         }
         let more = (self.left.max(self.chunk) as u64).min(self.start) as usize;
+        if self.left + more > limits::LINE_COMMON && self.turn.is_none() {
+            self.turn = Some(hold_long_line());
+        }
         self.buffer.resize(self.left, 0);
         self.buffer.resize(self.left + more, 0);
         self.buffer.copy_within(..self.left, more);
@@ -142,17 +147,19 @@ impl<'a> Backward<'a, File> {
     /// The lines of a file before its end, or before where a page ended. A place at which no line begins is none of
     /// this file.
     pub fn of(file: &'a File, place: Option<u64>, attendant: &'a dyn Attendant) -> Result<Self, Skip> {
-        let size = file.metadata()?.len();
-        let end = place.unwrap_or(size);
-        if end > size {
-            return Err(Skip::Cursor);
-        }
-        let mut before = [0];
-        if place.is_some() && end > 0 && (read_at(file, &mut before, end - 1)? == 0 || before != *b"\n") {
-            return Err(Skip::Cursor);
-        }
+        let end = match place {
+            None => file.metadata()?.len(),
+            Some(end) if begins_line(file, end)? => end,
+            Some(_) => return Err(Skip::Cursor),
+        };
         Ok(Self::new(file, end, attendant))
     }
+}
+
+/// Whether a line can begin at a place of a text. Where a page ended, one does, unless the text was written anew since.
+pub fn begins_line(text: &impl Text, place: u64) -> Result<bool, Skip> {
+    let mut before = [0];
+    Ok(place == 0 || (text.read_at(&mut before, place - 1)? == 1 && before == *b"\n"))
 }
 
 /// Parses a line that is too long to be kept, as far as `T` wants it.

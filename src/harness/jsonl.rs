@@ -3,8 +3,10 @@
 use super::Skip;
 use crate::limits;
 use crate::platform::files::{open_sized, read_at, read_small};
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufRead, Read};
+use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -267,23 +269,43 @@ struct Turnstile {
     left: Condvar,
 }
 
-/// Being inside.
-struct Turn(&'static Turnstile);
+thread_local! {
+    /// How many turns this thread has: who is inside need not wait for itself.
+    static TURNS: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Being inside. It ends on the thread that it began on.
+pub struct Turn {
+    of: &'static Turnstile,
+    _here: PhantomData<*const ()>,
+}
+
+/// Waits for leave to hold a line over [`limits::LINE_COMMON`].
+pub fn hold_long_line() -> Turn {
+    LONG_LINES.enter()
+}
 
 impl Turnstile {
     fn enter(&'static self) -> Turn {
+        let turn = Turn { of: self, _here: PhantomData };
+        if TURNS.replace(TURNS.get() + 1) > 0 {
+            return turn;
+        }
         let inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
         let full = |inside: &mut usize| *inside >= limits::LONG_LINES;
         let mut inside = self.left.wait_while(inside, full).unwrap_or_else(PoisonError::into_inner);
         *inside += 1;
-        Turn(self)
+        turn
     }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        *self.0.inside.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
-        self.0.left.notify_one();
+        TURNS.set(TURNS.get().saturating_sub(1));
+        if TURNS.get() == 0 {
+            *self.of.inside.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+            self.of.left.notify_one();
+        }
     }
 }
 
@@ -307,7 +329,7 @@ pub fn stream(mut reader: impl BufRead, mut each: impl FnMut(&[u8]) -> ControlFl
             turn = None;
         } else {
             if line.len() + part.len() > limits::LINE_COMMON && turn.is_none() {
-                turn = Some(LONG_LINES.enter());
+                turn = Some(hold_long_line());
             }
             line.extend_from_slice(part);
         }

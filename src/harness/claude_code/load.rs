@@ -71,9 +71,9 @@ pub fn page(file: &File, is_agent: bool, request: &PageRequest<'_>) -> Result<Pa
     let size = file.metadata()?.len();
     let place = match request.cursor {
         None => Place { end: size, chain: Chain::Newest, told: 0 },
-        Some(cursor) => cursor.parse().ok().filter(|place: &Place| place.end <= size).ok_or(Skip::Cursor)?,
+        Some(cursor) => cursor.parse()?,
     };
-    let mut lines = Backward::new(file, place.end, request.attendant);
+    let mut lines = Backward::of(file, request.cursor.map(|_| place.end), request.attendant)?;
     let mut walk = Walk::new(file, is_agent, place, Gathered::new(request));
     loop {
         while !walk.gathered.is_full()

@@ -4,7 +4,7 @@ use super::item::{self, Long, Told};
 use super::lineage::Lineage;
 use super::record::Family;
 use super::rollout::{Placed, Rollout};
-use crate::harness::backward::{Backward, Line, parse_long};
+use crate::harness::backward::{Backward, Line, begins_line, parse_long};
 use crate::harness::pages::Gathered;
 use crate::harness::{Page, PageRequest, Root, Session, Skip};
 use crate::limits;
@@ -104,7 +104,7 @@ impl Walk {
         let text = Placed::new(rollout, request.attendant);
         let end = match end {
             None => text.end()?,
-            Some(end) if text.may_hold(end)? => end,
+            Some(end) if text.may_hold(end)? && begins_line(&text, end)? => end,
             Some(_) => return Err(Skip::Cursor),
         };
         let mut lines = Backward::new(&text, end, request.attendant);

@@ -3,7 +3,7 @@
 
 use super::message;
 use super::record::Record;
-use crate::harness::backward::Backward;
+use crate::harness::backward::{Backward, begins_line};
 use crate::harness::pages::Gathered;
 use crate::harness::text::member;
 use crate::harness::{Attendant, Page, PageRequest, Session, Skip};
@@ -105,7 +105,13 @@ pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> 
     let file = open_regular(&session.location)?;
     let size = file.metadata()?.len();
     let place = match request.cursor {
-        Some(cursor) => Place::parse(cursor, size).ok_or(Skip::Cursor)?,
+        Some(cursor) => {
+            let place = Place::parse(cursor, size).ok_or(Skip::Cursor)?;
+            if !begins_line(&file, place.end)? {
+                return Err(Skip::Cursor);
+            }
+            place
+        }
         None => Place::end(size),
     };
     let mut branch = Branch::new(&file, place, request.attendant)?;

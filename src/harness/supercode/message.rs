@@ -52,12 +52,8 @@ impl<'a> Line<'a> {
 /// Reads one page.
 pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
     let file = open_regular(&session.location)?;
-    let size = file.metadata()?.len();
-    let end = match request.cursor {
-        Some(cursor) => cursor.parse().ok().filter(|end| *end <= size).ok_or(Skip::Cursor)?,
-        None => size,
-    };
-    let mut lines = Backward::new(&file, end, request.attendant);
+    let end = request.cursor.map(|cursor| cursor.parse().map_err(|_| Skip::Cursor)).transpose()?;
+    let mut lines = Backward::of(&file, end, request.attendant)?;
     let mut gathered = Gathered::new(request);
     while !gathered.is_full()
         && let Some((at, line)) = lines.record()?

@@ -2,7 +2,7 @@
 
 use super::{CLAUDE_TOOLS, CODEX_FORK, CODEX_PLAIN, GOOSE_TOOLS, SESSIONS, load, load_all, location, told};
 use crate::support::stores::{CLAUDE_CODE, CODEX, GEMINI, GOOSE, GROK, HERMES, OPENCLAW, OPENCODE, PI, SUPERCODE};
-use crate::support::{Home, Spawn, uuid};
+use crate::support::{Home, MIB, Spawn, uuid};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use serde_json::{Value, json};
 use std::fs;
@@ -188,4 +188,42 @@ fn a_long_load_tells_its_progress_and_answers_once_when_it_is_cancelled() {
             assert_eq!(frame["method"], "$/progress", "a second answer: {frame}");
         }
     }
+}
+
+#[test]
+fn a_cursor_into_a_file_that_was_written_anew_is_refused_and_loses_nothing() {
+    let home = Home::new();
+    let project = home.project("-p", "/p");
+    let file = project.session(&uuid(1), "first", 10);
+    let mut server = Spawn::new(home).open();
+    let id = format!("claude-code:{}", uuid(1));
+    let page = server.request("session/load", json!({ "id": id, "limit": 1 })).result();
+    let cursor = page["nextCursor"].clone();
+    let rows = fs::read_to_string(&file).unwrap();
+    fs::write(&file, format!("{}\n{rows}", json!({ "type": "custom-title", "customTitle": "new" }))).unwrap();
+    server.request("session/load", json!({ "id": id, "cursor": cursor })).error().is(-32602, "invalid_params");
+}
+
+#[test]
+fn many_that_load_long_lines_stay_within_bounds_together() {
+    let home = Home::new();
+    let project = home.project("-p", "/p");
+    let long = "y".repeat(15 << 20);
+    for number in 0..40 {
+        let file = project.session(&uuid(number), "before", 10);
+        let rows = fs::read_to_string(&file).unwrap();
+        let row = rows.lines().next().unwrap().replace("before", &long);
+        fs::write(&file, format!("{row}\n{row}\n{rows}")).unwrap();
+    }
+    let mut server = Spawn::new(home).open();
+    let asked: Vec<i64> = (0..40)
+        .map(|number| {
+            let id = format!("claude-code:{}", uuid(number));
+            server.ask("session/load", json!({ "id": id, "limit": 1 }))
+        })
+        .collect();
+    for id in asked {
+        assert_eq!(server.answer(id).result()["messages"].as_array().unwrap().len(), 1);
+    }
+    assert!(server.peak_memory() < 300 * MIB, "{} KiB", server.peak_memory());
 }
