@@ -212,8 +212,10 @@ fn many_that_load_long_lines_stay_within_bounds_together() {
     for number in 0..40 {
         let file = project.session(&uuid(number), "before", 10);
         let rows = fs::read_to_string(&file).unwrap();
-        let row = rows.lines().next().unwrap().replace("before", &long);
-        fs::write(&file, format!("{row}\n{row}\n{rows}")).unwrap();
+        let (user, answer) = rows.trim_end().split_once('\n').unwrap();
+        let answer = answer.replace("Done.", &long);
+        let last = user.replace("-user", "-last");
+        fs::write(&file, format!("{user}\n{answer}\n{answer}\n{answer}\n{last}\n")).unwrap();
     }
     let mut server = Spawn::new(home).open();
     let asked: Vec<i64> = (0..40)
