@@ -114,7 +114,7 @@ const COLUMNS: &[Column] = &[
 /// The table of some entries. Where lines are cut, ids are too, as far as they stay apart.
 pub fn table(entries: &[Entry], now_ms: i64, home: Option<&str>, screen: &Screen) -> String {
     let ids: Vec<&str> = entries.iter().map(|entry| entry.session_id.as_str()).collect();
-    let ids = if screen.width.is_some() { short_ids(&ids) } else { ids };
+    let ids = if screen.width.is_some() { short_ids(&ids) } else { ids.into_iter().map(bounded).collect() };
     let row = |(entry, id): (&Entry, &str)| {
         let workspace = entry.workspace.as_deref().map_or_else(|| "-".to_owned(), |path| words::path(path, home));
         vec![
@@ -163,6 +163,12 @@ fn relation(relation: Relation) -> &'static str {
     }
 }
 
+/// An id as long as ids are; of a longer one the beginning, by which `resume` finds it too.
+fn bounded(id: &str) -> &str {
+    const LONG: usize = 80;
+    id.char_indices().nth(LONG).map_or(id, |(end, _)| &id[..end])
+}
+
 /// The beginning of each id, long enough to tell it from the others.
 fn short_ids<'a>(ids: &[&'a str]) -> Vec<&'a str> {
     const SHORT: usize = 8;
@@ -190,6 +196,11 @@ fn nothing(local: &Local, matching: usize) -> Result<String, RpcError> {
     let home = words::home();
     let coverage = local.coverage(CoverageParams::default())?;
     let roots = coverage.harnesses.iter().flat_map(|harness| harness.roots.iter().map(move |root| (harness.id, root)));
+    if coverage.harnesses.iter().all(|harness| harness.roots.is_empty()) {
+        return Ok("No sessions found, and nowhere to look: HOME is not set to an absolute path. \
+                   `--root HARNESS=PATH` names a place."
+            .to_owned());
+    }
     let mut text = String::from("No sessions found. Looked in:\n");
     for (harness, root) in roots {
         let missing = if root.exists { "" } else { " (not there)" };
