@@ -84,6 +84,8 @@ pub const CALLS_LOOKED_FOR: usize = 64;
 pub const PROGRESS_BYTES: u64 = 8 << 20;
 /// How long a locked database is waited for.
 pub const DATABASE_BUSY: std::time::Duration = std::time::Duration::from_millis(250);
+/// Bytes of a database and its journal that are copied to see it as it was before a transaction that is half done.
+pub const DATABASE_COPY: u64 = 256 << 20;
 /// Files below one root; a store with more is cut, and coverage says so.
 pub const FILES_PER_ROOT: usize = 1_000_000;
 /// Skipped files that coverage lists for one root.

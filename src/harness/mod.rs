@@ -340,6 +340,9 @@ pub enum Skip {
     /// A side file that speaks of sessions but holds none.
     #[error("{0}")]
     Malformed(String),
+    /// Its program is at work on it; later it can be read.
+    #[error("{0}")]
+    Busy(String),
     /// The cursor names no place in this session.
     #[error("the cursor is none of this session's; begin again without one")]
     Cursor,
@@ -364,6 +367,7 @@ impl Skip {
             Self::NotRegular => "not_regular",
             Self::NoRecords => "unreadable",
             Self::Malformed(_) => "malformed",
+            Self::Busy(_) => "busy",
             Self::Cursor => "cursor",
             Self::Cancelled => "cancelled",
             Self::Io(_) => "io",
@@ -372,7 +376,7 @@ impl Skip {
 
     /// Whether something is lost by it, so that a list must tell.
     pub fn is_problem(&self) -> bool {
-        matches!(self, Self::NoRecords | Self::Malformed(_) | Self::Io(_))
+        matches!(self, Self::NoRecords | Self::Malformed(_) | Self::Busy(_) | Self::Io(_))
     }
 }
 
@@ -390,6 +394,7 @@ impl From<sqlite::Error> for Skip {
         match error {
             sqlite::Error::Io(error) => error.into(),
             sqlite::Error::Empty => Self::Empty,
+            error if error.is_busy() => Self::Busy(error.to_string()),
             error => Self::Malformed(error.to_string()),
         }
     }

@@ -3,12 +3,13 @@
 //! SQLite's own read-only mode is not that: it creates `-wal` and `-shm` files, and leaves them. So the way in depends on
 //! what lies beside the database, and where no lock protects the reading, the files' stamps before and after must be equal.
 
-use super::files::Stamp;
+use super::files::{Stamp, open_regular, read_at};
 use crate::limits;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::ffi::OsString;
 use std::fmt::Write;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::{fs, io, thread};
 
@@ -30,6 +31,22 @@ pub enum Error {
     /// It never stood still.
     #[error("the database changed while it was read")]
     Changed,
+    /// A transaction is half done, and what it takes to undo it in a copy is too much.
+    #[error("a transaction of its program is half done, and the database is too large to be copied without it")]
+    Large,
+}
+
+impl Error {
+    /// Whether it is nobody's fault: once the database's owner has done his work, it can be read.
+    pub fn is_busy(&self) -> bool {
+        match self {
+            Self::Changed | Self::Large => true,
+            Self::Sqlite(error) => {
+                matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+            }
+            Self::Io(_) | Self::Empty => false,
+        }
+    }
 }
 
 /// Runs a query over one consistent state of a database. The query runs again when the database changed under it.
@@ -43,15 +60,23 @@ pub fn read<T>(path: &Path, query: impl Fn(&Connection) -> rusqlite::Result<T>) 
         }
         let before = State::of(&path)?;
         let result = match before.way() {
-            Some(Way::Shared) => match Way::Shared.run(&path, &query) {
+            Way::Shared => match Way::Shared.run(&path, &query) {
                 Ok(value) => return Ok(value),
                 Err(_) => Way::Alone.run(&path, &query),
             },
-            Some(way) => way.run(&path, &query),
-            None => continue,
+            Way::Copy if is_committed(&path) => {
+                let result = Way::Still.run(&path, &query);
+                // The journal may grow meanwhile: what counts is that nothing went from it into the main file.
+                if State::of(&path)?.main == before.main {
+                    return result;
+                }
+                continue;
+            }
+            Way::Copy => read_copy(&path, &before, &query),
+            way => way.run(&path, &query),
         };
         if State::of(&path)? == before {
-            return Ok(result?);
+            return result;
         }
     }
     Err(Error::Changed)
@@ -73,27 +98,76 @@ enum Way {
     /// Its owner went and left a log: without locks, with an index of the log in our own memory, which SQLite keeps for
     /// who has the database for himself.
     Alone,
+    /// A journal lies there: a transaction may be half done. What is in the main file is read if it is the last committed
+    /// state, else a copy in which SQLite undoes the transaction.
+    Copy,
 }
 
 impl Way {
-    fn run<T>(self, path: &Path, query: &impl Fn(&Connection) -> rusqlite::Result<T>) -> rusqlite::Result<T> {
+    fn run<T>(self, path: &Path, query: &impl Fn(&Connection) -> rusqlite::Result<T>) -> Result<T, Error> {
         let options = match self {
-            Self::Still => "immutable=1",
-            Self::Shared => "readonly_shm=1",
-            Self::Alone if cfg!(windows) => "vfs=win32-none",
-            Self::Alone => "vfs=unix-none",
+            Self::Still => "mode=ro&immutable=1",
+            Self::Shared => "mode=ro&readonly_shm=1",
+            Self::Alone if cfg!(windows) => "mode=ro&vfs=win32-none",
+            Self::Alone => "mode=ro&vfs=unix-none",
+            Self::Copy => "mode=rw",
         };
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(uri(path, options), flags)?;
-        connection.busy_timeout(limits::DATABASE_BUSY)?;
+        let connection = open(path, options)?;
         // The last to close a log would move its rows into the main file.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         if let Self::Alone = self {
             connection.pragma_update(None, "locking_mode", "exclusive")?;
         }
         connection.execute_batch("begin")?;
-        query(&connection)
+        Ok(query(&connection)?)
     }
+}
+
+/// Opens a database as the options of SQLite's URIs say; `mode` is always among them.
+fn open(path: &Path, options: &str) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(uri(path, options), flags)?;
+    connection.busy_timeout(limits::DATABASE_BUSY)?;
+    Ok(connection)
+}
+
+/// Whether the main file is the last committed state although a journal lies beside it: the owner's transaction has not
+/// reached the file yet, or the journal is an old one. SQLite judges by the locks, and takes one only for that moment, so
+/// that no commit has to wait for a reading.
+fn is_committed(path: &Path) -> bool {
+    // SQLite would create the log of a database whose header names one.
+    let mut versions = [0; 2];
+    let header = open_regular(path).and_then(|file| read_at(&file, &mut versions, 18));
+    header.is_ok()
+        && versions == [1, 1]
+        && open(path, "mode=ro&readonly_shm=1")
+            .and_then(|connection| connection.pragma_query_value(None, "schema_version", |_| Ok(())))
+            .is_ok()
+}
+
+/// Reads a copy in which SQLite undoes what the journal says, as the owner's next start will in the original. As long as
+/// the files stand still, their copies are what a crash at this moment would leave, from which SQLite always recovers.
+fn read_copy<T>(path: &Path, state: &State, query: &impl Fn(&Connection) -> rusqlite::Result<T>) -> Result<T, Error> {
+    let journal = state.journal.map_or(0, |journal| journal.size);
+    if state.main.size.saturating_add(journal) > limits::DATABASE_COPY {
+        return Err(Error::Large);
+    }
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("tackroom-");
+    // Conversations are nobody else's business.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    let directory = builder.tempdir()?;
+    let copy = directory.path().join("copy");
+    for (ending, size) in [("", state.main.size), ("-journal", journal)] {
+        let mut from = open_regular(&beside(path, ending))?.take(size);
+        io::copy(&mut from, &mut fs::File::create_new(beside(&copy, ending))?)?;
+    }
+    // Before the transaction is undone: where the files changed, the copies may not belong together.
+    if State::of(path)? != *state {
+        return Err(Error::Changed);
+    }
+    Way::Copy.run(&copy, query)
 }
 
 /// What tells one state of a database from another.
@@ -127,13 +201,12 @@ impl State {
         })
     }
 
-    /// `None` while a writer without a log is at work, or where one left its work half done.
-    fn way(&self) -> Option<Way> {
+    fn way(&self) -> Way {
         match (self.log, self.journal) {
-            (Some(_), _) if self.index => Some(Way::Shared),
-            (Some(_), _) => Some(Way::Alone),
-            (None, None) => Some(Way::Still),
-            (None, Some(_)) => None,
+            (Some(_), _) if self.index => Way::Shared,
+            (Some(_), _) => Way::Alone,
+            (None, None) => Way::Still,
+            (None, Some(_)) => Way::Copy,
         }
     }
 }
@@ -180,7 +253,7 @@ fn uri(path: &Path, options: &str) -> String {
             _ => _ = write!(uri, "%{byte:02X}"),
         }
     }
-    uri + "?mode=ro&" + options
+    uri + "?" + options
 }
 
 #[cfg(all(test, target_os = "linux"))]

@@ -42,11 +42,15 @@ fn create(path: &Path, journal: &str) -> Connection {
     connection
 }
 
-/// Another process that has a database open, with a row in its log.
+/// Another process that has a database open: with a row in its log, or within a transaction.
 struct Owner(Child);
 
 impl Owner {
     fn of(path: &Path) -> Self {
+        Self::doing(path, "log")
+    }
+
+    fn doing(path: &Path, work: &str) -> Self {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "platform::sqlite::tests::owner", "--ignored", "--nocapture"])
             .stdin(Stdio::piped())
@@ -54,7 +58,7 @@ impl Owner {
             .spawn()
             .unwrap();
         io::Write::write_all(child.stdin.as_mut().unwrap(), path.as_os_str().as_bytes()).unwrap();
-        io::Write::write_all(child.stdin.as_mut().unwrap(), b"\n").unwrap();
+        io::Write::write_all(child.stdin.as_mut().unwrap(), format!("\n{work}\n").as_bytes()).unwrap();
         let output = BufReader::new(child.stdout.take().unwrap());
         output.lines().map(Result::unwrap).find(|line| line.ends_with("ready")).unwrap();
         Self(child)
@@ -74,9 +78,30 @@ fn owner() {
     if input.read_line(&mut path).unwrap() == 0 {
         return;
     }
-    let connection = create(Path::new(path.trim_end()), "wal");
-    connection.pragma_update(None, "wal_checkpoint", "truncate").unwrap();
-    connection.execute_batch("pragma wal_autocheckpoint = 0; insert into t values ('log')").unwrap();
+    let mut work = String::new();
+    input.read_line(&mut work).unwrap();
+    let path = Path::new(path.trim_end());
+    let connection = create(path, if work == "log\n" { "wal" } else { "delete" });
+    let filler = "create table big as
+        with recursive n(i) as (select 1 union all select i + 1 from n where i < 300) select zeroblob(2000) as b from n";
+    let change = "begin immediate; update t set name = 'uncommitted'; update big set b = randomblob(2000)";
+    match work.trim_end() {
+        "log" => {
+            connection.pragma_update(None, "wal_checkpoint", "truncate").unwrap();
+            connection.execute_batch("pragma wal_autocheckpoint = 0; insert into t values ('log')").unwrap();
+        }
+        "unspilled" => connection.execute_batch(&format!("{filler}; {change}")).unwrap(),
+        "spilled" => {
+            connection.execute_batch(filler).unwrap();
+            thread::sleep(std::time::Duration::from_millis(20));
+            let before = fs::metadata(path).unwrap();
+            connection.execute_batch(&format!("pragma cache_size = 5; {change}")).unwrap();
+            // Opening the file to look at its content would end the locks that this process has on it.
+            let after = fs::metadata(path).unwrap();
+            assert_ne!((after.mtime(), after.mtime_nsec()), (before.mtime(), before.mtime_nsec()), "nothing spilled");
+        }
+        other => panic!("{other}"),
+    }
     println!("ready");
     input.read_to_end(&mut Vec::new()).unwrap();
 }
@@ -147,12 +172,55 @@ fn what_is_broken_empty_or_half_written_costs_only_itself() {
     assert!(matches!(names(&path("empty.sqlite")), Err(Error::Empty)));
 
     drop(create(&path("journal.sqlite"), "delete"));
-    fs::write(path("journal.sqlite-journal"), "a transaction").unwrap();
-    assert!(matches!(names(&path("journal.sqlite")), Err(Error::Changed)));
+    fs::write(path("journal.sqlite-journal"), "no transaction").unwrap();
+    assert_eq!(names(&path("journal.sqlite")).unwrap(), ["main"]);
 
     assert!(matches!(names(&path("missing.sqlite")), Err(Error::Io(_))));
     fs::create_dir(path("directory.sqlite")).unwrap();
     assert!(matches!(names(&path("directory.sqlite")), Err(Error::Io(_))));
+}
+
+#[test]
+fn within_a_transaction_the_committed_state_is_read_whether_its_owner_lives_or_not() {
+    let directory = TempDir::new().unwrap();
+    for work in ["unspilled", "spilled"] {
+        let path = directory.path().join(work);
+        let owner = Owner::doing(&path, work);
+        assert!(fs::metadata(beside(&path, "-journal")).unwrap().len() > 0);
+        assert_eq!(is_committed(&path), work == "unspilled");
+        assert_eq!(names(&path).unwrap(), ["main"], "{work}, alive");
+        owner.kill();
+        assert_eq!(is_committed(&path), work == "unspilled");
+        assert_eq!(names(&path).unwrap(), ["main"], "{work}, killed");
+    }
+}
+
+#[test]
+fn a_journal_that_is_kept_says_nothing() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("a.sqlite");
+    let connection = create(&path, "persist");
+    assert!(fs::metadata(beside(&path, "-journal")).unwrap().len() > 0);
+    assert!(is_committed(&path));
+    assert_eq!(names(&path).unwrap(), ["main"]);
+
+    // Beside a database that keeps a log, which is not created for the reading.
+    connection.pragma_update(None, "journal_mode", "wal").unwrap();
+    drop(connection);
+    fs::write(beside(&path, "-journal"), [0; 512]).unwrap();
+    assert_eq!(names(&path).unwrap(), ["main"]);
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 2);
+}
+
+#[test]
+fn what_is_half_done_and_too_large_to_copy_is_busy() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("a.sqlite");
+    Owner::doing(&path, "spilled").kill();
+    fs::File::options().write(true).open(&path).unwrap().set_len(limits::DATABASE_COPY).unwrap();
+    let error = read(&path, |_| Ok(())).unwrap_err();
+    assert!(matches!(error, Error::Large) && error.is_busy());
+    assert_eq!(crate::harness::Skip::from(error).reason(), "busy");
 }
 
 #[test]
