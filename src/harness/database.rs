@@ -37,6 +37,30 @@ impl Columns {
     }
 }
 
+/// A column of texts of any size: one that is longer than so many bytes is not loaded, and stands there as its size,
+/// negative to tell it from what is kept. SQLite knows the size of a cell without reading all of its pages.
+pub fn bounded(column: &str, max: usize) -> String {
+    format!("case when octet_length({column}) <= {max} then {column} else -octet_length({column}) end")
+}
+
+/// How long a text is that [`bounded`] left out.
+pub fn left_out(row: &Row<'_>, at: usize) -> Option<u64> {
+    match row.get_ref(at).ok()? {
+        ValueRef::Integer(size) if size < 0 => Some(size.unsigned_abs()),
+        _ => None,
+    }
+}
+
+/// A text of a [`bounded`] column; in the place of one that was left out, a JSON object with its size.
+pub fn text_or_size<'a>(row: &'a Row<'_>, at: usize) -> Option<Cow<'a, str>> {
+    text(row, at).or_else(|| Some(size(left_out(row, at)?).to_string().into()))
+}
+
+/// What stands for a text of so many bytes that was left out, as in [`super::pages::long_block`].
+pub fn size(bytes: u64) -> serde_json::Value {
+    serde_json::json!({ "bytes": bytes })
+}
+
 /// A text, whatever bytes it has. Empty is none.
 pub fn text<'a>(row: &'a Row<'_>, at: usize) -> Option<Cow<'a, str>> {
     match row.get_ref(at).ok()? {
@@ -54,11 +78,11 @@ pub fn real(row: &Row<'_>, at: usize) -> Option<f64> {
     }
 }
 
-/// A whole number.
+/// A whole number; one that is too large for that is none.
 pub fn integer(row: &Row<'_>, at: usize) -> Option<i64> {
     match row.get_ref(at).ok()? {
         ValueRef::Integer(number) => Some(number),
-        ValueRef::Real(number) => Some(number as i64),
+        ValueRef::Real(number) if number.abs() < i64::MAX as f64 => Some(number as i64),
         _ => None,
     }
 }
@@ -66,6 +90,22 @@ pub fn integer(row: &Row<'_>, at: usize) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_cell_stands_there_as_its_size() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection
+            .execute_batch("create table t (a); insert into t values ('four'), ('fives'), (x''), (null)")
+            .unwrap();
+        let mut statement = connection.prepare(&format!("select {}, 1e300 from t", bounded("a", 4))).unwrap();
+        let cells = statement.query_map([], |row| {
+            assert_eq!(integer(row, 1), None);
+            Ok((text(row, 0).map(Cow::into_owned), left_out(row, 0), text_or_size(row, 0).map(Cow::into_owned)))
+        });
+        let (four, size) = (|| Some("four".to_owned()), Some("{\"bytes\":5}".to_owned()));
+        let expected = [(four(), None, four()), (None, Some(5), size), (None, None, None), (None, None, None)];
+        assert_eq!(cells.unwrap().map(Result::unwrap).collect::<Vec<_>>(), expected);
+    }
 
     #[test]
     fn columns_that_are_missing_are_null_and_cells_of_another_kind_are_none() {

@@ -1,12 +1,14 @@
 //! The database. Its columns grew from version to version, so each is asked for only where it is.
 
 use super::record::{Stored, milliseconds};
-use crate::harness::database::{Columns, integer, text as column};
-use crate::harness::{Details, Page, PageRequest, Reading, Session, Skip, Source, Wanted, messages, pages, text};
+use crate::harness::database::{Columns, bounded, integer, left_out, size, text as column};
+use crate::harness::pages::Gathered;
+use crate::harness::{Details, Page, PageRequest, Reading, Session, Skip, Source, Wanted, messages, text};
 use crate::limits;
 use crate::platform::sqlite;
 use crate::protocol::{Message, Parent, Relation};
-use rusqlite::{Connection, Row};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Row, params};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -21,7 +23,7 @@ pub fn read(source: &Source) -> Result<Reading, Skip> {
         while let Some(row) = rows.next()? {
             let Some(mut session) = session(row, source) else { continue };
             if session.title.is_none() {
-                let first = Conversation::open(connection, &session.id)?.topics(1)?;
+                let first = Conversation::open(connection, &session.id)?.topics(1, limits::LINE_COMMON)?;
                 session.title = first.first().and_then(|prompt| text::title(prompt));
             }
             sessions.push(session);
@@ -50,35 +52,43 @@ fn listing(connection: &Connection) -> rusqlite::Result<Option<String>> {
         "session_type",
         "parent_session_id",
     ];
-    let wanted = wanted.map(|name| columns.or_null(name)).join(", ");
+    let wanted = wanted.map(|name| bounded(columns.or_null(name), limits::HEAD_MAX)).join(", ");
+    let (id, newest) = (bounded("id", limits::HEAD_MAX), i64::MAX);
     let visible = visible(&messages);
     Ok(Some(format!(
-        "select id, {wanted},
+        "select {id}, {wanted},
            (select created_timestamp from messages
-            where session_id = sessions.id and created_timestamp < {} and role in ('user', 'assistant') {visible}
-            order by created_timestamp desc, id desc limit 1)
-         from sessions",
-        END.0
+            where session_id = sessions.id and created_timestamp < {newest} and role in ('user', 'assistant') {visible}
+            order by created_timestamp desc, id desc limit 1),
+           exists (select 1 from messages
+            where session_id = sessions.id and created_timestamp is not null
+              and role in ('user', 'assistant') {visible})
+         from sessions"
     )))
 }
 
 /// Leaves out what only the model sees: what stands for messages that were summed up.
-fn visible(messages: &Columns) -> &'static str {
+fn visible(messages: &Columns) -> String {
     if !messages.has("metadata_json") {
-        return "";
+        return String::new();
     }
-    "and case when json_valid(metadata_json) then json_extract(metadata_json, '$.userVisible') end is not 0"
+    format!(
+        "and case when octet_length(metadata_json) <= {} and json_valid(metadata_json)
+           then json_extract(metadata_json, '$.userVisible') end is not 0",
+        limits::HEAD_MAX
+    )
 }
 
 fn session(row: &Row<'_>, source: &Source) -> Option<Session> {
     let mut session = Session::new(&column(row, 0)?, source);
-    session.updated_at_ms = Some(milliseconds(integer(row, 9)?));
+    integer(row, 10).filter(|exists| *exists == 1)?;
+    session.updated_at_ms = integer(row, 9).and_then(milliseconds).or(session.updated_at_ms);
     let title = |at| column(row, at).and_then(|title| text::title(&title));
     session.title = title(1).or_else(|| title(2));
     session.workspace = column(row, 3).and_then(|directory| text::workspace(&directory));
     session.model = column(row, 4).and_then(|config| model(&text::value(&config)?));
     session.created_at_ms = column(row, 5).and_then(|created| time(&created));
-    session.archived = column(row, 6).is_some();
+    session.archived = column(row, 6).is_some() || left_out(row, 6).is_some();
     let (kind, parent) = (column(row, 7), column(row, 8));
     if kind.as_deref() == Some("hidden") {
         return None;
@@ -105,17 +115,17 @@ pub fn details(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
         let conversation = Conversation::open(connection, &session.id)?;
         let mut details = Details::default();
         if wanted.topics {
-            let topics = conversation.topics(limits::TOPICS)?;
+            let topics = conversation.topics(limits::TOPICS, limits::LINE_MAX)?;
             details.topics = topics.iter().filter_map(|topic| text::excerpt(topic)).collect();
         }
         if wanted.last_message {
-            conversation.each(NEWEST_FIRST, END, limits::ROWS_LOOKED_AT, |stored| {
+            conversation.each(NEWEST_FIRST, None, limits::ROWS_LOOKED_AT, limits::LINE_MAX, |stored, _| {
                 details.last_message = stored.last_message();
                 if details.last_message.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             })?;
         }
         if wanted.message_count {
-            conversation.each(OLDEST_FIRST, END, usize::MAX, |stored| {
+            conversation.each(OLDEST_FIRST, None, usize::MAX, limits::LINE_MAX, |stored, _| {
                 details.message_count += u64::from(stored.is_genuine());
                 ControlFlow::Continue(())
             })?;
@@ -126,31 +136,53 @@ pub fn details(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
 
 /// One page of messages. Its place in the program's own order is the cursor: a message's time and number.
 pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
-    let before = request.cursor.map_or(Some(END), place).ok_or(Skip::Cursor)?;
+    let before = request.cursor.map(|cursor| place(cursor).ok_or(Skip::Cursor)).transpose()?;
     if request.attendant.cancelled() {
         return Err(Skip::Cancelled);
     }
     Ok(sqlite::read(&session.location, |connection| {
         let conversation = Conversation::open(connection, &session.id)?;
-        let stored = conversation.newest(before, request.limit.saturating_add(1))?;
-        let oldest = stored[..stored.len().min(request.limit)].last().map_or(END, |stored| stored.place);
-        let place = |stored: &Stored| format!("{}:{}", stored.place.0, stored.place.1);
-        let mut page = pages::page(stored, request, place, Stored::into_message);
+        let (mut gathered, mut ended) = (Gathered::new(request), true);
+        let mut oldest = before;
+        let limit = request.limit.saturating_add(1);
+        conversation.each(NEWEST_FIRST, before, limit, limits::LINE_MAX, |stored, place| {
+            if gathered.is_full() {
+                ended = false;
+                return ControlFlow::Break(());
+            }
+            if gathered.count() < request.limit {
+                oldest = Some(place);
+            }
+            let bytes = stored.bytes;
+            gathered.push(stored.into_message(), bytes, place);
+            ControlFlow::Continue(())
+        })?;
+        let cursor =
+            |place: &Place| format!("{}:{}", place.0.map(|time| time.to_string()).unwrap_or_default(), place.1);
+        let mut page = gathered.into_page(ended, cursor);
+        messages::name_results(&mut page.messages, &[]);
         messages::name_from_earlier(&mut page, || {
-            let earlier = conversation.newest(oldest, limits::CALLS_LOOKED_FOR)?;
-            Ok::<Vec<Message>, rusqlite::Error>(earlier.into_iter().map(Stored::into_message).collect())
+            let (mut earlier, mut bytes) = (Vec::new(), 0);
+            conversation.each(NEWEST_FIRST, oldest, limits::CALLS_LOOKED_FOR, limits::LINE_MAX, |stored, _| {
+                bytes += stored.bytes;
+                earlier.push(stored.into_message());
+                if bytes > limits::LOOK_BACK { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            })?;
+            Ok::<Vec<Message>, rusqlite::Error>(earlier)
         })?;
         Ok(page)
     })?)
 }
 
-fn place(cursor: &str) -> Option<(i64, i64)> {
+/// A message's time and number. One whose time is no whole number is found by its number alone.
+type Place = (Option<i64>, i64);
+
+fn place(cursor: &str) -> Option<Place> {
     let (time, number) = cursor.split_once(':')?;
-    Some((time.parse().ok()?, number.parse().ok()?))
+    let time = if time.is_empty() { None } else { Some(time.parse().ok()?) };
+    Some((time, number.parse().ok()?))
 }
 
-/// Behind every number, and before every text that stands where a number should.
-const END: (i64, i64) = (i64::MAX, i64::MAX);
 const NEWEST_FIRST: &str = "created_timestamp desc, id desc";
 const OLDEST_FIRST: &str = "created_timestamp, id";
 
@@ -166,46 +198,56 @@ impl<'c> Conversation<'c> {
         Ok(Self { connection, session, columns: Columns::of(connection, "messages")? })
     }
 
-    /// Visits messages. The limit stands in the query because old versions have no index of this order.
+    /// Visits messages, each with its place; of a longer one than there is room for, only the size is told. Which they
+    /// are is found out first, without what they say: old versions have no index of this order, and to sort is to copy.
     fn each(
         &self,
         order: &str,
-        before: (i64, i64),
+        before: Option<Place>,
         limit: usize,
-        mut visit: impl FnMut(Stored) -> ControlFlow<()>,
+        room: usize,
+        mut visit: impl FnMut(Stored, Place) -> ControlFlow<()>,
     ) -> rusqlite::Result<()> {
-        let (message_id, visible) = (self.columns.or_null("message_id"), visible(&self.columns));
+        let visible = visible(&self.columns);
+        // No value is above all that may stand where a time should, so without a bound there is no condition.
+        let (condition, (time, number)) = match before {
+            None => ("created_timestamp is not null and ?2 is null and ?3 = 0", (None, 0)),
+            Some((Some(time), number)) => ("(created_timestamp, id) < (?2, ?3)", (Some(time), number)),
+            Some((None, number)) => (
+                "(created_timestamp, id) < (select created_timestamp, id from messages where id = ?3 and ?2 is null)",
+                (None, number),
+            ),
+        };
         let query = format!(
-            "select created_timestamp, id, {message_id}, role, content_json from messages
-             where session_id = ?1 and (created_timestamp, id) < (?2, ?3) {visible}
-             order by {order} limit ?4"
+            "select id from messages where session_id = ?1 and {condition} {visible} order by {order} limit ?4"
         );
-        let (time, number) = before;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let mut statement = self.connection.prepare(&query)?;
-        let mut rows = statement.query((self.session, time, number, limit))?;
-        while let Some(row) = rows.next()? {
-            let Some(stored) = stored(row) else { continue };
-            if visit(stored).is_break() {
+        let mut numbers = statement.query(params![self.session, time, number, limit])?;
+        let query = format!(
+            "select created_timestamp, {}, {}, {} from messages where id = ?",
+            bounded(self.columns.or_null("message_id"), limits::HEAD_MAX),
+            bounded("role", limits::HEAD_MAX),
+            bounded("content_json", room)
+        );
+        let mut message = self.connection.prepare(&query)?;
+        while let Some(row) = numbers.next()? {
+            // Without a number a row has no place.
+            let Some(number) = integer(row, 0) else { continue };
+            let mut rows = message.query([number])?;
+            let Some(row) = rows.next()? else { continue };
+            let time = if let ValueRef::Integer(time) = row.get_ref(0)? { Some(time) } else { None };
+            if visit(stored(row, number), (time, number)).is_break() {
                 break;
             }
         }
         Ok(())
     }
 
-    fn newest(&self, before: (i64, i64), limit: usize) -> rusqlite::Result<Vec<Stored>> {
-        let mut newest = Vec::new();
-        self.each(NEWEST_FIRST, before, limit, |stored| {
-            newest.push(stored);
-            ControlFlow::Continue(())
-        })?;
-        Ok(newest)
-    }
-
     /// The opening prompts.
-    fn topics(&self, max: usize) -> rusqlite::Result<Vec<String>> {
+    fn topics(&self, max: usize, room: usize) -> rusqlite::Result<Vec<String>> {
         let mut topics = Vec::new();
-        self.each(OLDEST_FIRST, END, limits::ROWS_LOOKED_AT, |stored| {
+        self.each(OLDEST_FIRST, None, limits::ROWS_LOOKED_AT, room, |stored, _| {
             topics.extend(stored.prompt());
             if topics.len() == max { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
@@ -213,13 +255,19 @@ impl<'c> Conversation<'c> {
     }
 }
 
-/// `None` for a row without a time, which has no place.
-fn stored(row: &Row<'_>) -> Option<Stored> {
-    let content = column(row, 4).unwrap_or_default();
-    Some(Stored {
-        place: (integer(row, 0)?, integer(row, 1)?),
-        id: column(row, 2).map(Cow::into_owned),
-        role: column(row, 3).unwrap_or_default().into_owned(),
-        content: text::value(&content).unwrap_or_else(|| Value::String(content.into_owned())),
-    })
+fn stored(row: &Row<'_>, number: i64) -> Stored {
+    let content = column(row, 3).unwrap_or_default();
+    let bytes = content.len() as u64;
+    let content = match left_out(row, 3) {
+        Some(bytes) => size(bytes),
+        None => text::value(&content).unwrap_or_else(|| Value::String(content.into_owned())),
+    };
+    Stored {
+        number,
+        time: integer(row, 0),
+        id: column(row, 1).map(Cow::into_owned),
+        role: column(row, 2).unwrap_or_default().into_owned(),
+        content,
+        bytes,
+    }
 }

@@ -28,8 +28,8 @@ pub fn read(source: &Source, ends: &mut Ends) -> Result<Session, Skip> {
     let prompt = || first.iter().find_map(Stored::prompt).and_then(|prompt| text::title(&prompt));
     session.title = about["description"].as_str().and_then(text::title).or_else(prompt);
     session.workspace = about["working_dir"].as_str().and_then(text::workspace);
-    session.created_at_ms = Some(oldest.time());
-    session.updated_at_ms = Some(newest.time());
+    session.created_at_ms = oldest.time();
+    session.updated_at_ms = newest.time().or(session.updated_at_ms);
     session.old_form = true;
     Ok(session)
 }
@@ -81,7 +81,7 @@ pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> 
     let room = request.limit.saturating_add(1 + limits::CALLS_LOOKED_FOR);
     let newest = newest(file, before.unwrap_or(i64::MAX), room, request.attendant)?;
     let (numbers, mut messages): (Vec<i64>, Vec<Message>) =
-        newest.into_iter().map(|stored| (stored.place.1, stored.into_message())).unzip();
+        newest.into_iter().map(|stored| (stored.number, stored.into_message())).unzip();
     messages::name_results(&mut messages, &[]);
     let newest_first = numbers.into_iter().zip(messages).rev().take(request.limit.saturating_add(1)).collect();
     Ok(pages::page(newest_first, request, |(number, _)| number.to_string(), |(_, message)| message))
@@ -102,7 +102,7 @@ fn newest(file: File, before: i64, room: usize, attendant: &dyn Attendant) -> Re
             return ControlFlow::Break(());
         }
         if let Some(stored) = message(line) {
-            newest.push_back(Stored { place: (stored.place.0, number), ..stored });
+            newest.push_back(Stored { number, ..stored });
             if newest.len() > room {
                 newest.pop_front();
             }
@@ -125,5 +125,5 @@ fn message(line: &[u8]) -> Option<Stored> {
     let time = record["created"].as_i64()?;
     let member = |name: &str| record[name].as_str().map(str::to_owned);
     let (id, role) = (member("id"), member("role")?);
-    Some(Stored { place: (time, 0), id, role, content: record["content"].take() })
+    Some(Stored { number: 0, time: Some(time), id, role, content: record["content"].take(), bytes: line.len() as u64 })
 }

@@ -10,22 +10,26 @@ const SECONDS_MAX: i64 = 10_000_000_000;
 
 /// A message as it is kept.
 pub struct Stored {
-    /// What orders it: its time as it is kept, and its number.
-    pub place: (i64, i64),
+    /// Its number in the order of the store.
+    pub number: i64,
+    /// Its time as it is kept.
+    pub time: Option<i64>,
     pub id: Option<String>,
     pub role: String,
     /// Its blocks; where they are no JSON, their text.
     pub content: Value,
+    /// How many bytes of it were loaded.
+    pub bytes: u64,
 }
 
-/// A time as it is kept, in milliseconds.
-pub fn milliseconds(time: i64) -> i64 {
-    if time > SECONDS_MAX { time } else { time.saturating_mul(1_000) }
+/// A time as it is kept, in milliseconds; `None` for what is no time.
+pub fn milliseconds(time: i64) -> Option<i64> {
+    if time > SECONDS_MAX { Some(time) } else { time.checked_mul(1_000) }
 }
 
 impl Stored {
-    pub fn time(&self) -> i64 {
-        milliseconds(self.place.0)
+    pub fn time(&self) -> Option<i64> {
+        milliseconds(self.time?)
     }
 
     pub fn is_user(&self) -> bool {
@@ -67,12 +71,12 @@ impl Stored {
     pub fn last_message(&self) -> Option<LastMessage> {
         let role = if self.is_user() { Role::User } else { Role::Assistant };
         let text = self.spoken().filter(|_| self.is_genuine())?;
-        Some(LastMessage { role, text: text::excerpt(&text)?, timestamp_ms: Some(self.time()) })
+        Some(LastMessage { role, text: text::excerpt(&text)?, timestamp_ms: self.time() })
     }
 
     /// The normal form.
     pub fn into_message(self) -> Message {
-        let (timestamp_ms, known) = (Some(self.time()), self.is_user() || self.is_assistant());
+        let (timestamp_ms, known) = (self.time(), self.is_user() || self.is_assistant());
         let role = match known {
             true if self.is_result() => Role::Tool,
             true if self.is_user() => Role::User,

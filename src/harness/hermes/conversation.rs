@@ -2,8 +2,9 @@
 
 use super::database::{Origin, active};
 use super::record::{SUMMARIES, Stored};
-use crate::harness::database::Columns;
-use crate::harness::{Details, Page, PageRequest, Session, Skip, Wanted, messages, pages, text};
+use crate::harness::database::{Columns, bounded};
+use crate::harness::pages::Gathered;
+use crate::harness::{Details, Page, PageRequest, Session, Skip, Wanted, messages, text};
 use crate::limits;
 use crate::platform::sqlite;
 use crate::protocol::{Message, Relation};
@@ -16,11 +17,11 @@ pub fn details(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
         let conversation = Conversation::whole(connection, &session.id)?;
         let mut details = Details::default();
         if wanted.topics {
-            let topics = conversation.topics(limits::TOPICS)?;
+            let topics = conversation.topics(limits::TOPICS, limits::LINE_MAX)?;
             details.topics = topics.iter().filter_map(|topic| text::excerpt(topic)).collect();
         }
         if wanted.last_message {
-            conversation.each("desc", i64::MAX, limits::ROWS_LOOKED_AT, |stored| {
+            conversation.each("desc", i64::MAX, limits::ROWS_LOOKED_AT, limits::LINE_MAX, |stored| {
                 details.last_message = stored.last_message();
                 if details.last_message.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             })?;
@@ -40,13 +41,29 @@ pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> 
     }
     Ok(sqlite::read(&session.location, |connection| {
         let conversation = Conversation::whole(connection, &session.id)?;
-        let stored = conversation.newest(before, request.limit.saturating_add(1))?;
-        let oldest = stored[..stored.len().min(request.limit)].last().map_or(before, |stored| stored.number);
-        let place = |stored: &Stored| stored.number.to_string();
-        let mut page = pages::page(stored, request, place, Stored::into_message);
+        let (mut gathered, mut ended, mut oldest) = (Gathered::new(request), true, before);
+        conversation.each("desc", before, request.limit.saturating_add(1), limits::LINE_MAX, |stored| {
+            if gathered.is_full() {
+                ended = false;
+                return ControlFlow::Break(());
+            }
+            if gathered.count() < request.limit {
+                oldest = stored.number;
+            }
+            let (number, bytes) = (stored.number, stored.bytes);
+            gathered.push(stored.into_message(), bytes, number);
+            ControlFlow::Continue(())
+        })?;
+        let mut page = gathered.into_page(ended, i64::to_string);
+        messages::name_results(&mut page.messages, &[]);
         messages::name_from_earlier(&mut page, || {
-            let earlier = conversation.newest(oldest, limits::CALLS_LOOKED_FOR)?;
-            Ok::<Vec<Message>, rusqlite::Error>(earlier.into_iter().map(Stored::into_message).collect())
+            let (mut earlier, mut bytes) = (Vec::new(), 0);
+            conversation.each("desc", oldest, limits::CALLS_LOOKED_FOR, limits::LINE_MAX, |stored| {
+                bytes += stored.bytes;
+                earlier.push(stored.into_message());
+                if bytes > limits::LOOK_BACK { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            })?;
+            Ok::<Vec<Message>, rusqlite::Error>(earlier)
         })?;
         Ok(page)
     })?)
@@ -89,15 +106,17 @@ impl<'c> Conversation<'c> {
     }
 
     /// Visits messages in the order of their numbers. Which they are is found out first, in an index alone: the plus
-    /// keeps SQLite from going through the messages of all sessions in this order.
+    /// keeps SQLite from going through the messages of all sessions in this order. Of a text that is longer than there is
+    /// room for, only the size is told.
     fn each(
         &self,
         direction: &str,
         before: i64,
         limit: usize,
+        room: usize,
         mut visit: impl FnMut(Stored) -> ControlFlow<()>,
     ) -> rusqlite::Result<()> {
-        let wanted = Stored::COLUMNS.map(|name| self.columns.or_null(name)).join(", ");
+        let wanted = Stored::columns(&self.columns, room);
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let query = format!(
             "select {wanted} from messages where id in
@@ -115,19 +134,10 @@ impl<'c> Conversation<'c> {
         Ok(())
     }
 
-    fn newest(&self, before: i64, limit: usize) -> rusqlite::Result<Vec<Stored>> {
-        let mut newest = Vec::new();
-        self.each("desc", before, limit, |stored| {
-            newest.push(stored);
-            ControlFlow::Continue(())
-        })?;
-        Ok(newest)
-    }
-
     /// The opening prompts.
-    pub fn topics(&self, max: usize) -> rusqlite::Result<Vec<String>> {
+    pub fn topics(&self, max: usize, room: usize) -> rusqlite::Result<Vec<String>> {
         let mut topics = Vec::new();
-        self.each("asc", i64::MAX, limits::ROWS_LOOKED_AT, |stored| {
+        self.each("asc", i64::MAX, limits::ROWS_LOOKED_AT, room, |stored| {
             topics.extend(stored.prompt());
             if topics.len() == max { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
@@ -136,7 +146,8 @@ impl<'c> Conversation<'c> {
 
     /// How many messages people and models wrote.
     fn count(&self) -> rusqlite::Result<u64> {
-        let genuine = SUMMARIES.map(|opening| format!("and coalesce(content, '') not like '{opening}%'")).join(" ");
+        let content = bounded("content", limits::LINE_MAX);
+        let genuine = SUMMARIES.map(|opening| format!("and coalesce({content}, '') not like '{opening}%'")).join(" ");
         let query = format!(
             "select count(*) from messages where {} and role in ('user', 'assistant') {genuine}",
             self.condition()

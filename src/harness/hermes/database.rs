@@ -2,7 +2,7 @@
 
 use super::conversation::Conversation;
 use super::record::Content;
-use crate::harness::database::{Columns, integer, real, text as column};
+use crate::harness::database::{Columns, bounded, integer, real, text as column};
 use crate::harness::{Reading, Session, Skip, Source, text};
 use crate::limits;
 use crate::platform::sqlite;
@@ -30,7 +30,7 @@ pub fn read(source: &Source, profile: Option<&str>) -> Result<Reading, Skip> {
                 if session.title.is_none() {
                     let mut prompt = column(row, 14).and_then(|first| Content::of(first.into_owned()).spoken());
                     if prompt.is_none() {
-                        prompt = Conversation::alone(connection, &id)?.topics(1)?.pop();
+                        prompt = Conversation::alone(connection, &id)?.topics(1, limits::LINE_COMMON)?.pop();
                     }
                     session.title = prompt.and_then(|prompt| text::title(&prompt));
                 }
@@ -58,15 +58,17 @@ fn listing(connection: &Connection) -> rusqlite::Result<Option<String>> {
         return Ok(None);
     }
     let origin = origin(&columns);
-    let wanted = ["model", "title", "profile_name", "archived", "display_name"].map(|name| columns.or_null(name));
-    let (title, wanted, active) = (wanted[1], wanted.join(", "), active(&messages));
+    let wanted = ["model", "title", "profile_name", "archived", "display_name"];
+    let wanted = wanted.map(|name| bounded(columns.or_null(name), limits::HEAD_MAX));
+    let (title, wanted, active) = (&wanted[1], wanted.join(", "), active(&messages));
+    let (id, content) = (bounded("id", limits::HEAD_MAX), bounded("content", limits::LINE_COMMON));
     Ok(Some(format!(
-        "select id, {origin}, {wanted},
+        "select {id}, {origin}, {wanted},
            (select timestamp from messages
             where session_id = sessions.id {active} and timestamp < 9e18 and role in ('user', 'assistant')
             order by timestamp desc limit 1),
-           case when coalesce({title}, '') = '' then
-             (select content from messages where session_id = sessions.id {active} and role = 'user'
+           case when typeof({title}) is not 'text' or {title} = '' then
+             (select {content} from messages where session_id = sessions.id {active} and role = 'user'
               order by timestamp limit 1)
            end
          from sessions"
@@ -81,7 +83,7 @@ pub fn active(messages: &Columns) -> &'static str {
 /// The columns of an [`Origin`].
 fn origin(columns: &Columns) -> String {
     let names = ["parent_session_id", "source", "model_config", "started_at", "ended_at", "end_reason", "cwd"];
-    names.map(|name| columns.or_null(name)).join(", ")
+    names.map(|name| bounded(columns.or_null(name), limits::HEAD_MAX)).join(", ")
 }
 
 fn session(row: &Row<'_>, source: &Source) -> Option<Session> {
@@ -141,7 +143,7 @@ impl Origin {
     /// Looks one session up.
     pub fn find(connection: &Connection, id: &str) -> rusqlite::Result<Option<Self>> {
         let columns = origin(&Columns::of(connection, "sessions")?);
-        let query = format!("select id, {columns} from sessions where id = ?");
+        let query = format!("select 0, {columns} from sessions where id = ?");
         connection.query_row(&query, [id], |row| Ok(Self::of(row))).optional()
     }
 

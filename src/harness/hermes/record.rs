@@ -1,9 +1,10 @@
 //! A row of messages.
 
 use super::database::milliseconds;
-use crate::harness::database::{integer, real, text as column};
+use crate::harness::database::{Columns, bounded, integer, left_out, real, size, text as column, text_or_size};
 use crate::harness::messages::{arguments, image, kind, other, unknown};
 use crate::harness::text;
+use crate::limits;
 use crate::protocol::{Block, LastMessage, Message, Role};
 use rusqlite::Row;
 use serde_json::{Value, json};
@@ -25,6 +26,8 @@ pub struct Stored {
     time_ms: Option<i64>,
     thoughts: Option<String>,
     thought_records: Option<String>,
+    /// How many bytes of it were loaded.
+    pub bytes: u64,
 }
 
 /// What a message says.
@@ -37,6 +40,11 @@ impl Content {
     pub fn of(stored: String) -> Self {
         let parts = stored.strip_prefix(STRUCTURED).and_then(text::value);
         parts.map_or(Self::Text(stored), Self::Parts)
+    }
+
+    /// What stands for one of so many bytes that was left out.
+    fn left_out(bytes: u64) -> Self {
+        Self::Parts(size(bytes))
     }
 
     /// The text, without what stands beside it.
@@ -64,7 +72,7 @@ impl Content {
 
 impl Stored {
     /// The columns that [`Self::of`] takes.
-    pub const COLUMNS: [&str; 10] = [
+    const COLUMNS: [&str; 10] = [
         "id",
         "role",
         "content",
@@ -77,18 +85,33 @@ impl Stored {
         "reasoning_details",
     ];
 
+    /// The same, so far as they are there and texts have room.
+    pub fn columns(here: &Columns, room: usize) -> String {
+        let column = |name| match name {
+            "id" | "timestamp" => here.or_null(name).to_owned(),
+            // Names, of which nothing is told that is so long.
+            "role" | "tool_call_id" | "tool_name" => bounded(here.or_null(name), room.min(limits::HEAD_MAX)),
+            _ => bounded(here.or_null(name), room),
+        };
+        Self::COLUMNS.map(column).join(", ")
+    }
+
     pub fn of(row: &Row<'_>) -> Self {
         let member = |at| column(row, at).map(Cow::into_owned);
+        // Thoughts that were left out are told by their size, as a record is.
+        let size_of = |at| left_out(row, at).map(|bytes| size(bytes).to_string().into());
+        let thought_records = size_of(7).or_else(|| size_of(8)).or_else(|| text_or_size(row, 9));
         Self {
             number: integer(row, 0).unwrap_or_default(),
             role: member(1).unwrap_or_default(),
-            content: Content::of(member(2).unwrap_or_default()),
+            content: left_out(row, 2).map_or_else(|| Content::of(member(2).unwrap_or_default()), Content::left_out),
             call_id: member(3),
-            calls: member(4),
+            calls: text_or_size(row, 4).map(Cow::into_owned),
             tool: member(5),
             time_ms: real(row, 6).map(milliseconds),
             thoughts: member(7).or_else(|| member(8)),
-            thought_records: member(9),
+            thought_records: thought_records.map(Cow::into_owned),
+            bytes: [2, 4, 7, 8, 9].into_iter().filter_map(|at| column(row, at)).map(|text| text.len() as u64).sum(),
         }
     }
 

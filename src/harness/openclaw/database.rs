@@ -2,7 +2,7 @@
 
 use super::agent_of;
 use super::event::Event;
-use crate::harness::database::{Columns, integer, text as column};
+use crate::harness::database::{Columns, bounded, integer, text as column};
 use crate::harness::{Name, Reading, Session, Skip, Source, ids, text};
 use crate::limits;
 use crate::platform::sqlite;
@@ -33,8 +33,9 @@ pub fn read(source: &Source) -> Result<Reading, Skip> {
 
 /// How the events of a database are asked for.
 pub struct Events {
-    /// The two columns of which one holds the event.
-    pub columns: &'static str,
+    /// The column of packed events, if there is one.
+    packed: &'static str,
+    identities: bool,
 }
 
 impl Events {
@@ -42,14 +43,58 @@ impl Events {
     pub fn of(connection: &Connection) -> rusqlite::Result<Option<Self>> {
         let has = Columns::of(connection, "transcript_events")?;
         let known = has.has_all(&["session_id", "seq", "event_json"]);
-        let columns = if has.has("event_zstd") { "event_json, event_zstd" } else { "event_json, null" };
-        Ok(known.then_some(Self { columns }))
+        let packed = if has.has("event_zstd") { "e.event_zstd" } else { "null" };
+        let identities = Columns::of(connection, "transcript_event_identities")?.has_all(&[
+            "session_id",
+            "seq",
+            "event_id",
+            "event_type",
+            "parent_id",
+        ]);
+        Ok(known.then_some(Self { packed, identities }))
+    }
+
+    /// The three columns of `e` of which one holds the event, if it is not longer than so many bytes.
+    pub fn columns(&self, max: usize) -> String {
+        format!("{}, {}, null", bounded("e.event_json", max), bounded(self.packed, max))
+    }
+
+    /// The same, with an event in the place of a longer one that has its place in the conversation, and tells its size.
+    pub fn columns_or_sizes(&self) -> String {
+        let (max, packed) = (limits::LINE_MAX, self.packed);
+        let size = format!("coalesce(octet_length(e.event_json), octet_length({packed}))");
+        let event = |kind: &str, id: &str, parent: &str| {
+            format!(
+                "json_object('type', coalesce({kind}, 'message'), 'id', {id}, 'parentId', {parent},
+                   'message', json_object('role', 'event', 'content', json_object('bytes', {size})))"
+            )
+        };
+        let known = if self.identities {
+            format!(
+                "(select {} from transcript_event_identities i where i.session_id = e.session_id and i.seq = e.seq)",
+                event("i.event_type", "i.event_id", "i.parent_id")
+            )
+        } else {
+            "null".to_owned()
+        };
+        // What the program did not note must be looked for in the event itself.
+        let member = |name: &str| format!("json_extract(e.event_json, '$.{name}')");
+        let own = event(&member("type"), &member("id"), &member("parentId"));
+        format!(
+            "{}, {}, case when {size} > {max}
+               then coalesce({known}, case when json_valid(e.event_json) then {own} end) end",
+            bounded("e.event_json", max),
+            bounded(packed, max)
+        )
     }
 }
 
 /// The text of an event, which large ones keep compressed; `None` if it cannot be told.
 pub fn event_text<'a>(row: &'a Row<'_>) -> Option<Cow<'a, [u8]>> {
     if let Ok(text) = row.get_ref(0).ok()?.as_bytes() {
+        return Some(Cow::Borrowed(text));
+    }
+    if let Ok(text) = row.get_ref(2).ok()?.as_bytes() {
         return Some(Cow::Borrowed(text));
     }
     let mut text = Vec::new();
@@ -176,11 +221,13 @@ fn windows_query(connection: &Connection) -> rusqlite::Result<String> {
         node("spawned_by"),
         node("parent_session_key"),
         node("created_via"),
-        entry,
+        entry.clone(),
         node("fork_source_session_id"),
         window("transcript_updated_at"),
     ];
     let key = window("session_key");
+    let mut selected = selected.map(|column| bounded(&column, limits::HEAD_MAX));
+    selected[14] = bounded(&entry, limits::LINE_COMMON);
     let selected = selected.join(", ");
     Ok(format!("select {selected} from {from} w left join {joined} n on n.session_key = {key}"))
 }
@@ -238,9 +285,9 @@ struct Ends<'a> {
 impl<'a> Ends<'a> {
     fn of(connection: &'a Connection, events: &Events) -> rusqlite::Result<Self> {
         let ordered = |order: &str| {
-            let columns = events.columns;
+            let columns = events.columns(limits::LINE_COMMON);
             connection.prepare(&format!(
-                "select {columns} from transcript_events where session_id = ?1 order by seq {order} limit {EVENTS_LOOKED_AT}"
+                "select {columns} from transcript_events e where session_id = ?1 order by seq {order} limit {EVENTS_LOOKED_AT}"
             ))
         };
         Ok(Self { first: ordered("asc")?, last: ordered("desc")? })

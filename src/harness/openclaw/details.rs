@@ -51,8 +51,9 @@ fn transcript_topics(session: &Session) -> Result<Vec<String>, Skip> {
 
 fn database_topics(session: &Session) -> Result<Vec<String>, Skip> {
     Ok(sqlite::read(&session.location, |connection| {
-        let Some(Events { columns }) = Events::of(connection)? else { return Ok(Vec::new()) };
-        let query = format!("select {columns} from transcript_events where session_id = ?1 order by seq limit ?2");
+        let Some(events) = Events::of(connection)? else { return Ok(Vec::new()) };
+        let columns = events.columns(limits::LINE_MAX);
+        let query = format!("select {columns} from transcript_events e where session_id = ?1 order by seq limit ?2");
         let mut statement = connection.prepare(&query)?;
         let mut rows = statement.query(params![&*session.id, limits::ROWS_LOOKED_AT as i64])?;
         let mut topics = Vec::new();

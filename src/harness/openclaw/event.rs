@@ -68,6 +68,11 @@ impl<'a> Event<'a> {
         Some(Self { raw, fields: serde_json::from_str(raw.get()).ok()? })
     }
 
+    /// How long it is.
+    pub fn bytes(&self) -> u64 {
+        self.raw.get().len() as u64
+    }
+
     pub fn is(&self, kind: &str) -> bool {
         member(self.fields.kind).is_some_and(|own| own == kind)
     }

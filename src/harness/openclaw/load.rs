@@ -51,15 +51,18 @@ impl Place {
 /// Reads one page.
 pub fn page(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
     let from = request.cursor.map(|cursor| Place::parse(cursor).ok_or(Skip::Cursor)).transpose()?;
-    let begin = || Gathered::new(request);
-    let take = |gathered: &mut Gathered<Place>, event: &Event<'_>, place: Place| {
-        if let Some(message) = event.message() {
-            gathered.push(message, 0, place);
+    let begin = || (Gathered::new(request), true);
+    let take = |(gathered, ended): &mut (Gathered<Place>, bool), event: &Event<'_>, place: Place| {
+        let Some(message) = event.message() else { return ControlFlow::Continue(()) };
+        // Only a message that has no room any more shows that there is another page.
+        if gathered.is_full() {
+            *ended = false;
+            return ControlFlow::Break(());
         }
-        if gathered.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        gathered.push(message, event.bytes(), place);
+        if gathered.count() > request.limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let gathered = backwards(session, from, request.attendant, begin, take)?;
-    let ended = !gathered.is_full();
+    let (gathered, ended) = backwards(session, from, request.attendant, begin, take)?;
     Ok(gathered.into_page(ended, Place::to_string))
 }
 
@@ -124,12 +127,13 @@ fn rows<T>(
     begin: impl Fn() -> T,
     take: impl Fn(&mut T, &Event<'_>, Place) -> ControlFlow<()>,
 ) -> rusqlite::Result<Result<T, Skip>> {
-    let Some(Events { columns }) = Events::of(connection)? else {
+    let Some(events) = Events::of(connection)? else {
         return Ok(Err(Skip::Malformed("no events of conversations in it".to_owned())));
     };
     if is_packed_away(connection, session)? {
         return Ok(Err(Skip::Malformed("its messages were packed away, to where they are not read".to_owned())));
     }
+    let columns = events.columns_or_sizes();
     let (query, before, mut chain) = match from {
         Place::Listed(position, _) => (
             format!(
@@ -142,7 +146,7 @@ fn rows<T>(
         ),
         Place::Row(seq, chain) => (
             format!(
-                "select {columns}, seq from transcript_events where session_id = ?1 and seq < ?2 order by seq desc"
+                "select {columns}, seq from transcript_events e where session_id = ?1 and seq < ?2 order by seq desc"
             ),
             seq,
             Some(chain),
@@ -158,11 +162,11 @@ fn rows<T>(
         if attendant.cancelled() {
             return Ok(Err(Skip::Cancelled));
         }
-        let seq: i64 = row.get(2)?;
+        let seq: i64 = row.get(3)?;
         let text = event_text(row);
         let Some(event) = text.as_deref().and_then(Event::parse) else { continue };
         let place = match &mut chain {
-            None => Place::Listed(row.get(3)?, seq),
+            None => Place::Listed(row.get(4)?, seq),
             Some(chain) => {
                 if !chain.take(&event) {
                     continue;

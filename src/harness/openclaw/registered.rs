@@ -2,8 +2,9 @@
 
 use super::take_database;
 use crate::harness::Finder;
-use crate::harness::database::{Columns, text};
+use crate::harness::database::{Columns, bounded, text};
 use crate::harness::walk::stamp;
+use crate::limits;
 use crate::platform::sqlite;
 use rusqlite::Connection;
 use std::borrow::Cow;
@@ -30,7 +31,10 @@ fn paths(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     if !Columns::of(connection, "agent_databases")?.has("path") {
         return Ok(Vec::new());
     }
-    let mut statement = connection.prepare("select path from agent_databases order by path limit ?1")?;
+    let mut statement = connection.prepare(&format!(
+        "select {} from agent_databases order by path limit ?1",
+        bounded("path", limits::PATH_BYTES)
+    ))?;
     let mut rows = statement.query([REGISTERED])?;
     let mut paths = Vec::new();
     while let Some(row) = rows.next()? {

@@ -1,12 +1,14 @@
 //! The database: a row a session, a message and a part of one.
 
 use super::record::{Opened, Revert, Stored};
-use crate::harness::database::{Columns, integer, text as column};
-use crate::harness::{Details, Page, PageRequest, Reading, Session, Skip, Source, Wanted, pages, text};
+use crate::harness::database::{Columns, bounded, integer, left_out, size, text as column};
+use crate::harness::pages::Gathered;
+use crate::harness::{Details, Page, PageRequest, Reading, Session, Skip, Source, Wanted, messages, text};
 use crate::limits;
 use crate::platform::sqlite;
 use crate::protocol::{Parent, Relation};
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
@@ -39,20 +41,24 @@ fn listing(connection: &Connection) -> rusqlite::Result<Option<String>> {
     if !columns.has("id") || !messages.has_all(&["session_id", "time_created", "data"]) {
         return Ok(None);
     }
-    let [title, directory, model, parent, created, archived] =
-        ["title", "directory", "model", "parent_id", "time_created", "time_archived"].map(|name| columns.or_null(name));
+    let texts = ["id", "title", "directory", "model", "parent_id"];
+    let texts = texts.map(|name| bounded(columns.or_null(name), limits::HEAD_MAX)).join(", ");
+    let [created, archived] = ["time_created", "time_archived"].map(|name| columns.or_null(name));
+    // A value that is no time may be greater than every number, and would hide the newest of them.
     Ok(Some(format!(
-        "select id, {title}, {directory}, {model}, {parent}, {created}, {archived},
-           (select max(time_created) from message where session_id = session.id and time_created < {})
+        "select {texts}, {created}, {archived},
+           (select max(time_created) from message where session_id = session.id and time_created < {}),
+           exists (select 1 from message where session_id = session.id and time_created is not null)
          from session",
-        END.0
+        i64::MAX
     )))
 }
 
 /// `None` for a row without an id, or without a message.
 fn session(row: &Row<'_>, source: &Source) -> Option<Session> {
     let mut session = Session::new(&column(row, 0)?, source);
-    session.updated_at_ms = Some(integer(row, 7)?);
+    integer(row, 8).filter(|exists| *exists == 1)?;
+    session.updated_at_ms = integer(row, 7).or(session.updated_at_ms);
     session.title = column(row, 1).filter(|title| !is_placeholder(title)).and_then(|title| text::title(&title));
     session.workspace = column(row, 2).and_then(|directory| text::workspace(&directory));
     let model = column(row, 3).and_then(|model| text::value(&model));
@@ -72,10 +78,10 @@ pub fn is_placeholder(title: &str) -> bool {
 
 /// Takes from the messages what the session's own row does not say.
 fn complete(connection: &Connection, session: &mut Session) -> rusqlite::Result<()> {
-    let conversation = Conversation::open(connection, &session.id)?;
+    let conversation = Conversation::open(connection, &session.id, limits::LINE_COMMON)?;
     if session.model.is_none() {
         let mut looked = 0;
-        conversation.newest_first(END, &mut |stored| {
+        conversation.newest_first(None, &mut |stored| {
             looked += 1;
             session.model = stored.open().model();
             Ok(stop_if(session.model.is_some() || looked == limits::NEWEST_LOOKED_AT))
@@ -91,7 +97,7 @@ fn complete(connection: &Connection, session: &mut Session) -> rusqlite::Result<
 /// What costs more to know.
 pub fn details(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
     Ok(sqlite::read(&session.location, |connection| {
-        let conversation = Conversation::open(connection, &session.id)?;
+        let conversation = Conversation::open(connection, &session.id, limits::LINE_MAX)?;
         let mut details = Details::default();
         if wanted.topics {
             let topics = conversation.topics(limits::TOPICS)?;
@@ -99,7 +105,7 @@ pub fn details(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
         }
         if wanted.last_message {
             let mut looked = 0;
-            conversation.newest_first(END, &mut |stored| {
+            conversation.newest_first(None, &mut |stored| {
                 looked += 1;
                 details.last_message = conversation.whole(stored)?.last_message();
                 Ok(stop_if(details.last_message.is_some() || looked == limits::ROWS_LOOKED_AT))
@@ -118,33 +124,41 @@ pub fn details(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
 
 /// One page of messages. Its place in the order is the cursor: a message's time and id.
 pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
-    let before = request.cursor.map_or(Some(END), place).ok_or(Skip::Cursor)?;
-    let stored = sqlite::read(&session.location, |connection| {
-        let conversation = Conversation::open(connection, &session.id)?;
-        let mut page = Vec::new();
+    let before = request.cursor.map(|cursor| place(cursor).ok_or(Skip::Cursor)).transpose()?;
+    let mut page = sqlite::read(&session.location, |connection| {
+        let conversation = Conversation::open(connection, &session.id, limits::LINE_MAX)?;
+        let (mut gathered, mut ended) = (Gathered::new(request), true);
         conversation.newest_first(before, &mut |mut stored| {
-            if page.len() < request.limit {
+            if gathered.is_full() || request.attendant.cancelled() {
+                ended = false;
+                return Ok(ControlFlow::Break(()));
+            }
+            // The one message too many only shows that there is another page.
+            if gathered.count() < request.limit {
                 conversation.add_parts(&mut stored)?;
             }
-            page.push(stored);
-            Ok(stop_if(page.len() > request.limit || request.attendant.cancelled()))
+            let place = format!("{}:{}", stored.at.map(|at| at.to_string()).unwrap_or_default(), stored.id);
+            let bytes = stored.bytes();
+            gathered.push(stored.open().into_message(), bytes, place);
+            Ok(ControlFlow::Continue(()))
         })?;
-        Ok(page)
+        Ok(gathered.into_page(ended, String::clone))
     })?;
     if request.attendant.cancelled() {
         return Err(Skip::Cancelled);
     }
-    let place = |stored: &Stored| format!("{}:{}", stored.created_ms.unwrap_or_default(), stored.id);
-    Ok(pages::page(stored, request, place, |stored| stored.open().into_message()))
+    messages::name_results(&mut page.messages, &[]);
+    Ok(page)
 }
 
-fn place(cursor: &str) -> Option<(i64, &str)> {
+/// A message's time and id. One whose time is no whole number is found by its id alone.
+type Place<'p> = (Option<i64>, &'p str);
+
+fn place(cursor: &str) -> Option<Place<'_>> {
     let (time, id) = cursor.split_once(':')?;
-    Some((time.parse().ok()?, id))
+    let time = if time.is_empty() { None } else { Some(time.parse().ok()?) };
+    Some((time, id))
 }
-
-/// Behind every number, and before every text that stands where a number should.
-const END: (i64, &str) = (i64::MAX, "");
 
 fn stop_if(enough: bool) -> ControlFlow<()> {
     if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -157,57 +171,94 @@ struct Conversation<'c> {
     connection: &'c Connection,
     session: &'c str,
     revert: Option<Revert>,
+    /// Bytes of a message that are looked into.
+    room: usize,
 }
 
 impl<'c> Conversation<'c> {
-    fn open(connection: &'c Connection, session: &'c str) -> rusqlite::Result<Self> {
-        let revert = Columns::of(connection, "session")?.or_null("revert").to_owned();
+    fn open(connection: &'c Connection, session: &'c str, room: usize) -> rusqlite::Result<Self> {
+        let revert = bounded(Columns::of(connection, "session")?.or_null("revert"), limits::HEAD_MAX);
         let revert = connection
             .query_row(&format!("select {revert} from session where id = ?"), [session], |row| {
                 Ok(column(row, 0).and_then(|revert| Revert::of(&text::value(&revert)?)))
             })
             .optional()?;
-        Ok(Self { connection, session, revert: revert.flatten() })
+        Ok(Self { connection, session, revert: revert.flatten(), room })
     }
 
-    fn newest_first(&self, before: (i64, &str), visit: Visit<'_>) -> rusqlite::Result<()> {
+    fn newest_first(&self, before: Option<Place<'_>>, visit: Visit<'_>) -> rusqlite::Result<()> {
         self.each("time_created desc, id desc", before, visit)
     }
 
     fn oldest_first(&self, visit: Visit<'_>) -> rusqlite::Result<()> {
-        self.each("time_created, id", END, visit)
+        self.each("time_created, id", None, visit)
     }
 
     /// Visits messages without their parts. The index has this order, so no more rows are read than are visited.
-    fn each(&self, order: &str, before: (i64, &str), visit: Visit<'_>) -> rusqlite::Result<()> {
+    fn each(&self, order: &str, before: Option<Place<'_>>, visit: Visit<'_>) -> rusqlite::Result<()> {
+        // No value is above all that may stand where a time should, so without a bound there is no condition.
+        let (condition, (time, id)) = match before {
+            None => ("and time_created is not null and ?2 is null and ?3 = ''", (None, "")),
+            Some((Some(time), id)) => ("and (time_created, id) < (?2, ?3)", (Some(time), id)),
+            Some((None, id)) => (
+                "and (time_created, id) < (select time_created, id from message where id = ?3 and ?2 is null)",
+                (None, id),
+            ),
+        };
         let query = format!(
-            "select id, time_created, data from message
-             where session_id = ? and (time_created, id) < (?, ?) order by {order}"
+            "select {}, time_created, {} from message where session_id = ?1 {condition} order by {order}",
+            bounded("id", limits::HEAD_MAX),
+            bounded("data", self.room)
         );
         let mut statement = self.connection.prepare(&query)?;
-        let mut rows = statement.query((self.session, before.0, before.1))?;
+        let mut rows = statement.query(params![self.session, time, id])?;
         while let Some(row) = rows.next()? {
-            // Without both of them a row has no place.
-            let (Some(id), Some(time)) = (column(row, 0).map(Cow::into_owned), integer(row, 1)) else { continue };
+            // Without an id a row has no place.
+            let Some(id) = column(row, 0).map(Cow::into_owned) else { continue };
             if self.revert.as_ref().is_some_and(|revert| !revert.keeps(&id)) {
                 continue;
             }
-            let record = column(row, 2).unwrap_or_default().into_owned();
-            if visit(Stored { id, created_ms: Some(time), record, parts: Vec::new() })?.is_break() {
+            let at = if let ValueRef::Integer(at) = row.get_ref(1)? { Some(at) } else { None };
+            let stored = Stored {
+                id,
+                at,
+                created_ms: integer(row, 1),
+                record: column(row, 2).unwrap_or_default().into_owned(),
+                left_out: left_out(row, 2),
+                parts: Vec::new(),
+            };
+            if visit(stored)?.is_break() {
                 break;
             }
         }
         Ok(())
     }
 
+    /// Adds the parts, so many as make up a message that can be told; of those after them only the size is.
     fn add_parts(&self, stored: &mut Stored) -> rusqlite::Result<()> {
-        let mut statement = self.connection.prepare("select id, data from part where message_id = ? order by id")?;
+        let query = format!(
+            "select {}, octet_length(data), rowid from part where message_id = ? order by id",
+            bounded("id", limits::HEAD_MAX)
+        );
+        let mut statement = self.connection.prepare(&query)?;
+        let mut data = self.connection.prepare("select data from part where rowid = ?")?;
         let mut rows = statement.query([&stored.id])?;
+        let mut room = self.room as u64;
         while let Some(row) = rows.next()? {
             let id = column(row, 0).unwrap_or_default().into_owned();
-            if self.revert.as_ref().is_none_or(|revert| revert.keeps_part(&stored.id, &id)) {
-                stored.parts.push((id, column(row, 1).unwrap_or_default().into_owned()));
+            if self.revert.as_ref().is_some_and(|revert| !revert.keeps_part(&stored.id, &id)) {
+                continue;
             }
+            let bytes = integer(row, 1).unwrap_or_default().unsigned_abs();
+            let record = match room.checked_sub(bytes) {
+                Some(left) => {
+                    room = left;
+                    let rowid: i64 = row.get(2)?;
+                    data.query_row([rowid], |row| Ok(column(row, 0).unwrap_or_default().into_owned()))?
+                }
+                None => size(bytes).to_string(),
+            };
+            stored.parts.push((id, record));
         }
         Ok(())
     }

@@ -129,7 +129,7 @@ impl Conversation {
         parts.retain(|part| self.revert.as_ref().is_none_or(|revert| revert.keeps_part(id, part)));
         let parts = parts.into_iter().filter_map(|part| Some((content(&directory, &part)?, part)));
         let parts = parts.map(|(record, id)| (id, record)).collect();
-        Some(Stored { id: id.to_owned(), created_ms: None, record, parts })
+        Some(Stored { id: id.to_owned(), at: None, created_ms: None, record, left_out: None, parts })
     }
 }
 

@@ -1,6 +1,7 @@
 //! A message and its parts, as both forms of the storage keep them.
 
 use crate::harness::messages::{image, kind, other, unknown};
+use crate::harness::pages::long_block;
 use crate::harness::text;
 use crate::protocol::{Block, LastMessage, Message, Role};
 use serde_json::Value;
@@ -8,9 +9,13 @@ use serde_json::Value;
 /// A message as it is kept.
 pub struct Stored {
     pub id: String,
+    /// The whole number that orders it, where one does.
+    pub at: Option<i64>,
     pub created_ms: Option<i64>,
     /// Its own record: JSON, or what was left of it.
     pub record: String,
+    /// The size of the record where it is too long to be told.
+    pub left_out: Option<u64>,
     /// Its parts, each as an id and a record.
     pub parts: Vec<(String, String)>,
 }
@@ -20,6 +25,7 @@ pub struct Opened {
     id: String,
     created_ms: Option<i64>,
     record: Value,
+    left_out: Option<u64>,
     parts: Vec<Value>,
 }
 
@@ -47,13 +53,18 @@ impl Revert {
 }
 
 impl Stored {
+    /// How many bytes of it were loaded.
+    pub fn bytes(&self) -> u64 {
+        self.parts.iter().map(|(_, part)| part.len()).chain([self.record.len()]).sum::<usize>() as u64
+    }
+
     /// Looks into it. What is no JSON is kept as the text that it is.
     pub fn open(self) -> Opened {
         let value = |record: String| text::value(&record).unwrap_or(Value::String(record));
         let record = value(self.record);
         let created_ms = record["time"]["created"].as_i64().or(self.created_ms);
         let parts = self.parts.into_iter().map(|(_, part)| value(part)).collect();
-        Opened { id: self.id, created_ms, record, parts }
+        Opened { id: self.id, created_ms, record, left_out: self.left_out, parts }
     }
 }
 
@@ -117,10 +128,11 @@ impl Opened {
         let model = self.record["modelID"].as_str().map(str::to_owned);
         let parent_id = self.record["parentID"].as_str().map(str::to_owned);
         let mut content: Vec<Block> = self.parts.into_iter().flat_map(blocks).collect();
+        content.extend(self.left_out.map(|bytes| long_block("message", bytes)));
         if let Some(error) = self.record.get("error") {
             content.push(other("error", error.clone()));
         }
-        let raw = (!known).then_some(self.record);
+        let raw = (!known && self.left_out.is_none()).then_some(self.record);
         Message { id: Some(self.id), role, timestamp_ms: self.created_ms, model, parent_id, content, raw }
     }
 }

@@ -35,7 +35,7 @@ fn rows_of_odd_kinds_cost_only_themselves() {
     let session = listing.of("20260901_1");
     assert_eq!((session.workspace.as_ref(), session.created_at_ms, session.model.as_ref()), (None, None, None));
     assert_eq!(session.updated_at_ms, Some(2_000));
-    assert_eq!(listing.load("20260901_1").len(), 2);
+    assert_eq!(listing.load("20260901_1").len(), 3);
 }
 
 #[test]
@@ -98,4 +98,59 @@ proptest! {
             let _ = listing.page(&session.id, None, 200);
         }
     }
+}
+
+#[test]
+fn cells_of_any_size_are_told_by_their_size() {
+    const SIZE: usize = 40 << 20;
+    let sessions = Sessions::new();
+    let database = sessions.database(17);
+    for id in ["20260901_1", "20260901_2"] {
+        database.session(json!({"id": id}));
+    }
+    database.message("20260901_1", "user", 1, said("prompt"));
+    database.message("20260901_1", "assistant", 2, said("answer"));
+    database.message("20260901_1", "assistant", 3, said("y"));
+    database.message("20260901_2", "user", 4, said("z"));
+    let long = "x".repeat(SIZE);
+    database.0.execute("update messages set content_json = ? where created_timestamp = 3", [&long]).unwrap();
+    database.0.execute("update messages set metadata_json = ? where created_timestamp = 3", [&long]).unwrap();
+    database.0.execute("update sessions set name = ?, working_dir = ? where id like '%2'", (&long, &long)).unwrap();
+    let listing = sessions.list();
+    assert_eq!(listing.of("20260901_1").title.as_deref(), Some("prompt"));
+    assert_eq!(listing.of("20260901_2").title.as_deref(), Some("z"));
+    let details = listing.details("20260901_1");
+    assert_eq!((details.message_count, &*details.last_message.unwrap().text), (3, "answer"));
+    let loaded = listing.loaded("20260901_1");
+    assert_eq!(loaded[2]["content"], json!([{"type": "other", "kind": "unknown", "raw": {"bytes": SIZE}}]));
+    assert!(loaded.to_string().len() < 10_000);
+}
+
+#[test]
+fn a_page_ends_where_messages_are_large() {
+    let sessions = Sessions::new();
+    let database = sessions.database(17);
+    database.session(json!({"id": "20260901_1"}));
+    for at in 0..5 {
+        database.message("20260901_1", "user", at, said(&"x".repeat(3 << 20)));
+    }
+    let page = sessions.list().page("20260901_1", None, 100).unwrap();
+    assert_eq!((page.messages.len(), page.next.as_deref()), (2, Some("3:4")));
+    assert_eq!(sessions.list().paged("20260901_1", 100).len(), 5);
+}
+
+#[test]
+fn messages_with_times_of_any_kind_are_told() {
+    let sessions = Sessions::new();
+    let database = sessions.database(17);
+    database.session(json!({"id": "20260901_1"}));
+    for time in ["-1e300", "-9e18", "7", "7.5", "7.5", "1e300", "'x'", "x'00'"] {
+        database.message("20260901_1", "user", 0, said(time));
+        database
+            .0
+            .execute(&format!("update messages set created_timestamp = {time} where created_timestamp = 0"), [])
+            .unwrap();
+    }
+    let times: Vec<_> = sessions.list().load("20260901_1").iter().map(|message| message.timestamp_ms).collect();
+    assert_eq!(times, [None, None, Some(7_000), Some(7_000), Some(7_000), None, None, None]);
 }

@@ -84,3 +84,45 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn cells_of_any_size_are_told_by_their_size() {
+    const SIZE: usize = 40 << 20;
+    let own = Own::new();
+    let database = own.later();
+    for id in ["s1", "s2"] {
+        database.session(id, json!({}));
+    }
+    database.message("s1", "user", 1.0, "x");
+    database.message("s1", "user", 2.0, "prompt");
+    database.message("s1", "assistant", 3.0, "answer");
+    database.message("s2", "user", 4.0, "z");
+    let long = "x".repeat(SIZE);
+    database.0.execute("update messages set content = ? where id = 1", [&long]).unwrap();
+    database.0.execute("update messages set tool_calls = ?, reasoning = ? where id = 3", (&long, &long)).unwrap();
+    database.0.execute("update sessions set title = ?, cwd = ? where id = 's2'", (&long, &long)).unwrap();
+    let listing = own.list();
+    assert_eq!(listing.of("s1").title.as_deref(), Some("prompt"));
+    assert_eq!(listing.of("s2").title.as_deref(), Some("z"));
+    let details = listing.details("s1");
+    assert_eq!((details.message_count, &*details.last_message.unwrap().text), (3, "answer"));
+    let loaded = listing.loaded("s1");
+    let other = |kind: &str| json!({"type": "other", "kind": kind, "raw": {"bytes": SIZE}});
+    assert_eq!(loaded[0]["content"], json!([other("unknown")]));
+    let answer = json!([other("reasoning_details"), {"type": "text", "text": "answer"}, other("tool_calls")]);
+    assert_eq!(loaded[2]["content"], answer);
+    assert!(loaded.to_string().len() < 10_000);
+}
+
+#[test]
+fn a_page_ends_where_messages_are_large() {
+    let own = Own::new();
+    let database = own.later();
+    database.session("s1", json!({}));
+    for _ in 0..5 {
+        database.message("s1", "user", 1.0, &"x".repeat(3 << 20));
+    }
+    let page = own.list().page("s1", None, 100).unwrap();
+    assert_eq!((page.messages.len(), page.next.as_deref()), (2, Some("4")));
+    assert_eq!(own.list().paged("s1", 100).len(), 5);
+}

@@ -413,3 +413,62 @@ fn state_directories_are_where_the_variables_or_old_names_say() {
     assert_eq!(names(&[("OPENCLAW_PROFILE", "b")]), [of(".openclaw-b", false)]);
     assert_eq!(names(&[("OPENCLAW_HOME", "/srv")])[0], of("/srv/.openclaw", false));
 }
+
+#[test]
+fn events_of_any_size_are_told_by_their_size() {
+    const SIZE: usize = 40 << 20;
+    for noted in [false, true] {
+        let home = Home::new();
+        let path = home.write(MAIN, "");
+        let connection = Connection::open(path).unwrap();
+        connection
+            .execute_batch(
+                "create table transcript_events (session_id text, seq integer, event_json text, created_at integer);
+                 create table sessions (session_id text, session_key text, created_at integer, display_name text);
+                 create table session_entries (session_key text, entry_json text);
+                 insert into sessions values ('s1', 'agent:main:main', 5, null);
+                 insert into session_entries values ('agent:main:main', '{}')",
+            )
+            .unwrap();
+        let long = event("b", "a", "assistant", 2, &"x".repeat(SIZE));
+        add(&connection, "s1", &event("a", "", "user", 1, "prompt"), false);
+        add(&connection, "s1", &long, false);
+        add(&connection, "s1", &event("c", "b", "assistant", 3, "answer"), false);
+        let text = "x".repeat(SIZE);
+        connection.execute("update session_entries set entry_json = ?1", [&text]).unwrap();
+        connection.execute("update sessions set display_name = ?1", [&text]).unwrap();
+        if noted {
+            connection
+                .execute_batch(
+                    "create table transcript_event_identities
+                       (session_id text, seq integer, event_id text, event_type text, parent_id text);
+                     insert into transcript_event_identities values ('s1', 1, 'b', 'message', 'a')",
+                )
+                .unwrap();
+        }
+        let listing = home.list();
+        let session = listing.of("s1");
+        assert_eq!(session.title.as_deref(), Some("prompt"));
+        assert_eq!(details(session).last_message.unwrap().text, "answer");
+        let messages = load(session, 1);
+        assert_eq!(ids(&messages), ["a", "b", "c"]);
+        let size = json!({"bytes": long.to_string().len()});
+        assert_eq!(messages[1].content, [Block::Other { kind: "content".to_owned(), raw: size }]);
+        assert_eq!(page(session, None, 100).unwrap().messages, messages);
+    }
+}
+
+#[test]
+fn a_page_ends_where_events_are_large() {
+    let home = Home::copied("v2026.9.6");
+    let connection = home.database();
+    let mut last = LAST.to_owned();
+    for at in 0..3 {
+        let id = format!("large-{at}");
+        add(&connection, TOOL, &event(&id, &last, "user", at, &"x".repeat(3 << 20)), false);
+        last = id;
+    }
+    let page = page(home.list().of(TOOL), None, 100).unwrap();
+    assert_eq!(ids(&page.messages), ["large-1", "large-2"]);
+    assert_eq!(load(home.list().of(TOOL), 100).len(), load(home.list().of(TOOL), 1).len());
+}

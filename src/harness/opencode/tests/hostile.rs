@@ -50,7 +50,7 @@ fn rows_of_odd_kinds_cost_only_themselves() {
     assert_eq!(listing.of("ses_2").updated_at_ms, Some(1));
     let odd = listing.of("ses_1");
     assert_eq!((odd.title.as_deref(), odd.workspace.as_deref(), odd.created_at_ms), (Some("\u{fffd}"), None, None));
-    assert_eq!(listing.load("ses_2").len(), 1);
+    assert_eq!(listing.load("ses_2").len(), 2, "one without a time has no place");
     listing.assert_pages_agree("ses_2");
 }
 
@@ -141,4 +141,60 @@ proptest! {
             let _ = listing.page(&session.id, None, 200);
         }
     }
+}
+
+#[test]
+fn cells_of_any_size_are_told_by_their_size() {
+    const SIZE: usize = 40 << 20;
+    let data = Data::new();
+    let database = data.database("opencode.db");
+    database.session("ses_1", "New session - 2026-11-30T08:46:00.000Z");
+    database.session("ses_2", "t");
+    database.message("ses_1", "msg_1", 1, user(), &[said("prompt"), said("x")]);
+    database.message("ses_1", "msg_2", 2, assistant(), &[said("answer")]);
+    database.message("ses_1", "msg_3", 3, user(), &[said("y")]);
+    database.message("ses_2", "msg_4", 4, user(), &[said("z")]);
+    let long = "x".repeat(SIZE);
+    database.0.execute("update part set data = ? where id = 'prt_msg_1_1'", [&long]).unwrap();
+    database.0.execute("update message set data = ? where id = 'msg_3'", [&long]).unwrap();
+    database.0.execute("update session set title = ?, directory = ? where id = 'ses_2'", (&long, &long)).unwrap();
+    let listing = data.list();
+    assert_eq!(listing.of("ses_1").title.as_deref(), Some("prompt"));
+    assert_eq!(listing.of("ses_2").title.as_deref(), Some("z"));
+    let details = listing.details("ses_1");
+    assert_eq!((details.message_count, &*details.last_message.unwrap().text), (2, "y"));
+    let loaded = listing.loaded("ses_1");
+    assert_eq!(loaded[0]["content"][1], json!({"type": "other", "kind": "unknown", "raw": {"bytes": SIZE}}));
+    assert_eq!(loaded[2]["content"][1], json!({"type": "other", "kind": "message", "raw": {"bytes": SIZE}}));
+    assert!(loaded.to_string().len() < 10_000);
+}
+
+#[test]
+fn a_page_ends_where_messages_are_large() {
+    let data = Data::new();
+    let database = data.database("opencode.db");
+    database.session("ses_1", "t");
+    for at in 0..6 {
+        let parts = [said(&"x".repeat(9 << 20)), said(&"y".repeat(9 << 20))];
+        database.message("ses_1", &format!("msg_{at}"), at, user(), &parts);
+    }
+    let page = data.list().page("ses_1", None, 100).unwrap();
+    assert_eq!((page.messages.len(), page.next.as_deref()), (1, Some("5:msg_5")));
+    assert_eq!(data.list().paged("ses_1", 100).len(), 6);
+}
+
+#[test]
+fn messages_with_times_of_any_kind_are_told() {
+    let data = Data::new();
+    let database = data.database("opencode.db");
+    database.session("ses_1", "t");
+    for (id, time) in
+        [("a", "-1e300"), ("b", "7"), ("c", "7.5"), ("d", "7.5"), ("e", "1e300"), ("f", "'x'"), ("g", "x'00'")]
+    {
+        database.message("ses_1", id, 0, user(), &[said(id)]);
+        database.0.execute(&format!("update message set time_created = {time} where id = ?"), [id]).unwrap();
+    }
+    let loaded = data.list().load("ses_1");
+    let times: Vec<_> = loaded.iter().map(|message| message.timestamp_ms).collect();
+    assert_eq!(times, [None, Some(7), Some(7), Some(7), None, None, None]);
 }
