@@ -3,6 +3,7 @@
 use super::{Framing, Home, Server};
 use serde_json::json;
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, Write};
 use std::net::Shutdown;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -95,7 +96,13 @@ impl Spawn {
         let kept = self.keep_ends.then(|| theirs.each_ref().map(|end| end.try_clone().expect("a duplicate")));
         let [stdin, stdout] = theirs;
         let stderr = tempfile::tempfile().expect("a file for the log");
-        let mut command = Command::new(env!("CARGO_BIN_EXE_tackroom"));
+        let program = env!("CARGO_BIN_EXE_tackroom");
+        // Another user may not come through to where this was built; an open file needs no way to it.
+        let opened = self.user.map(|_| File::open(program).expect("the program"));
+        let mut command = match &opened {
+            Some(file) => Command::new(format!("/proc/self/fd/{}", file.as_raw_fd())),
+            None => Command::new(program),
+        };
         command.arg("serve").args(&self.args).env_clear().envs(self.env).current_dir(self.home.path());
         command.stdin(Stdio::from(stdin)).stdout(Stdio::from(stdout));
         command.stderr(Stdio::from(stderr.try_clone().expect("a duplicate")));
