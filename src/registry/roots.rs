@@ -11,8 +11,26 @@ use std::time::{Duration, Instant};
 /// A root whose reading may be left behind.
 pub struct Slot {
     scan: Mutex<RootScan>,
-    /// Whether a reading was left behind that has not come back yet.
-    stuck: AtomicBool,
+    readings: Mutex<Readings>,
+}
+
+/// The readings of one root that are at work. Whether one was left behind is decided under one lock with their end, so
+/// that none is taken for stuck that came back in the same moment.
+#[derive(Default)]
+struct Readings {
+    at_work: usize,
+    left_behind: bool,
+}
+
+/// One reading at work, also where it panics.
+struct Reading<'a>(&'a Slot);
+
+impl Drop for Reading<'_> {
+    fn drop(&mut self) {
+        let mut readings = lock(&self.0.readings);
+        readings.at_work -= 1;
+        readings.left_behind &= readings.at_work > 0;
+    }
 }
 
 /// What stands between a reading that may be left behind and the request that it is for.
@@ -41,12 +59,26 @@ const LOOK: Duration = Duration::from_millis(20);
 impl Slot {
     /// A root that nothing is known of yet.
     pub fn new(scan: RootScan) -> Arc<Self> {
-        Arc::new(Self { scan: Mutex::new(scan), stuck: AtomicBool::new(false) })
+        Arc::new(Self { scan: Mutex::new(scan), readings: Mutex::default() })
     }
 
     /// What is known of the root; `None` while a reading of it is left behind.
     pub fn scan(&self) -> Option<MutexGuard<'_, RootScan>> {
-        (!self.stuck.load(Ordering::Acquire)).then(|| lock(&self.scan))
+        (!self.is_left_behind()).then(|| lock(&self.scan))
+    }
+
+    fn is_left_behind(&self) -> bool {
+        lock(&self.readings).left_behind
+    }
+
+    fn leave_behind(&self) {
+        let mut readings = lock(&self.readings);
+        readings.left_behind = readings.at_work > 0;
+    }
+
+    fn read(&self, attendant: &dyn Attendant) -> Result<(), Error> {
+        let _at_work = Reading(self);
+        lock(&self.scan).refresh(attendant)
     }
 }
 
@@ -56,11 +88,11 @@ pub fn refresh_all(slots: &[Arc<Slot>], silence: Duration, attendant: &dyn Atten
     let watch = Arc::new(Watch::default());
     let (tell, told) = mpsc::channel();
     let mut waiting: Vec<&Arc<Slot>> = Vec::new();
-    for slot in slots.iter().filter(|slot| !slot.stuck.load(Ordering::Acquire)) {
+    for slot in slots.iter().filter(|slot| !slot.is_left_behind()) {
         let (reader, watch, tell) = (slot.clone(), watch.clone(), tell.clone());
+        lock(&slot.readings).at_work += 1;
         std::thread::spawn(move || {
-            let result = lock(&reader.scan).refresh(&*watch);
-            reader.stuck.store(false, Ordering::Release);
+            let result = reader.read(&*watch);
             // Nobody listens any more where this one was left behind.
             let _ = tell.send((reader, result));
         });
@@ -91,7 +123,7 @@ pub fn refresh_all(slots: &[Arc<Slot>], silence: Duration, attendant: &dyn Atten
         if now != pulse {
             (pulse, moved) = (now, Instant::now());
         } else if moved.elapsed() >= silence {
-            waiting.iter().for_each(|slot| slot.stuck.store(true, Ordering::Release));
+            waiting.iter().for_each(|slot| slot.leave_behind());
             break;
         }
     }
