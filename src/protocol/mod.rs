@@ -9,6 +9,7 @@ pub mod error;
 mod lifecycle;
 mod peer;
 mod registry;
+mod runtime;
 mod session;
 
 pub use authority::{Authority, AuthorityRequest, Permission};
@@ -16,6 +17,7 @@ pub use error::{Reason, RpcError};
 pub use lifecycle::*;
 pub use peer::*;
 pub use registry::*;
+pub use runtime::*;
 pub use session::*;
 
 use schemars::JsonSchema;

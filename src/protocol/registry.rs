@@ -1,4 +1,4 @@
-use super::{ActivityStatus, Harness};
+use super::{Actions, ActivityStatus, Endpoint, EndpointCapability, Harness, Observer, Owner, Supervisor};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -172,7 +172,7 @@ pub struct DescribeResult {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Entry {
-    /// `<harness>:<session id>`.
+    /// A runtime's own id where it runs, else `<harness>:<session id>`.
     pub id: String,
     /// The program that owns the session.
     pub harness: Harness,
@@ -228,6 +228,33 @@ pub struct Entry {
     /// The repository that the workspace belongs to; only where asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repository: Option<Repository>,
+    /// The live runtime's own id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime_id: Option<String>,
+    /// The id of the stored session that the runtime runs, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub persisted_id: Option<String>,
+    /// Every live runtime of the conversation, the newest first, where it is stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime_ids: Option<Vec<String>>,
+    /// The runtime's receipt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint: Option<Endpoint>,
+    /// What the endpoint speaks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint_capabilities: Option<Vec<EndpointCapability>>,
+    /// The runtime's process, and who drives it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<Owner>,
+    /// Who looks at the runtime.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observers: Option<Vec<Observer>>,
+    /// What the runtime can do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actions: Option<Actions>,
+    /// What the runtime runs in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub supervisor: Option<Supervisor>,
     /// What is known of a live process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub activity: Option<Activity>,
