@@ -29,8 +29,10 @@ pub const CREDIBLE_FRAME_BYTES: u64 = 1 << 30;
 pub const NESTING: usize = 128;
 /// Bytes of refusals (`busy` and bad-frame errors) that may wait for a client that does not read; then reading pauses.
 pub const REFUSAL_BYTES: usize = 8 << 20;
-/// Bytes of waiting answers over which a notification that may be dropped is.
-pub const DROPPABLE_BYTES: usize = 1 << 20;
+/// Bytes of waiting frames over which no notification is put behind them: an answer waits for no more than that.
+pub const NOTIFICATIONS_WAITING: usize = 256 << 10;
+/// Notifications that wait for room behind the frames; then those that may be dropped are, and the others' makers wait.
+pub const NOTIFICATIONS_QUEUED: usize = 16;
 
 /// Room for bytes of the client that is made before each read.
 pub const READ_BYTES: usize = 32 << 10;

@@ -2,7 +2,7 @@
 //! lock and no second queue stands between a request and its answer.
 
 use super::frame::{Bad, Decoder, Frame, Framing, encode};
-use super::inflight::{Inflight, Place};
+use super::inflight::{Inflight, Place, WholeBatch};
 use super::message::{self, Call, Id, Incoming, Message};
 use super::outbox::{Kind, Outbox};
 use crate::limits;
@@ -14,9 +14,9 @@ use jsonrpsee::types::{Id as InnerId, Params};
 use jsonrpsee::{Extensions, RpcModule};
 use std::future::{Future, poll_fn};
 use std::io;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Context as TaskContext, Poll};
 use tokio::io::AsyncReadExt;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -49,7 +49,7 @@ pub async fn serve(
     stop: impl Future<Output = ()>,
 ) -> io::Result<End> {
     let module = service::module(service.clone()).map_err(io::Error::other)?;
-    let (outgoing, notifications) = mpsc::channel(64);
+    let (outgoing, notifications) = mpsc::channel(limits::NOTIFICATIONS_QUEUED);
     let (finished, results) = mpsc::unbounded_channel();
     let closed = output.closed();
     let mut connection = Connection {
@@ -63,8 +63,10 @@ pub async fn serve(
         output,
         finished,
         exit: None,
+        read_first: false,
     };
     let end = connection.run(input, notifications, results, closed, stop).await;
+    connection.client.end();
     connection.inflight.cancel_all();
     end
 }
@@ -74,6 +76,22 @@ struct Done {
     id: Option<Id>,
     place: Place,
     answer: Answer,
+    replied: CancellationToken,
+}
+
+/// What is sent in the end whatever happens, also when the call panics.
+struct Owed {
+    finished: mpsc::UnboundedSender<Done>,
+    done: Option<Done>,
+}
+
+impl Drop for Owed {
+    fn drop(&mut self) {
+        if let Some(done) = self.done.take() {
+            // Nobody listens any more when the conversation is over.
+            let _ = self.finished.send(done);
+        }
+    }
 }
 
 enum Answer {
@@ -92,6 +110,15 @@ struct Connection {
     output: Output,
     finished: mpsc::UnboundedSender<Done>,
     exit: Option<End>,
+    /// Whether the client's bytes come before notifications this time: they take turns, so that neither flood stops
+    /// the other.
+    read_first: bool,
+}
+
+/// What the connection waited for.
+enum Came {
+    Notification(Outgoing),
+    Read(io::Result<usize>),
 }
 
 impl Connection {
@@ -126,9 +153,25 @@ impl Connection {
             }
             self.buffer.reserve(limits::READ_BYTES);
             let may_read = drain.is_none() && self.outbox.refusal_bytes() < limits::REFUSAL_BYTES;
-            let outbox = &mut self.outbox;
-            let output = &mut self.output;
-            let waiting = !outbox.is_empty();
+            let may_notify = drain.is_none() && self.outbox.bytes() < limits::NOTIFICATIONS_WAITING;
+            self.read_first = !self.read_first;
+            let (outbox, output, buffer) = (&mut self.outbox, &mut self.output, &mut self.buffer);
+            let (waiting, read_first) = (!outbox.is_empty(), self.read_first);
+            let mut read = |cx: &mut TaskContext<'_>| match may_read {
+                true => pin!(input.read_buf(buffer)).poll(cx).map(Came::Read),
+                false => Poll::Pending,
+            };
+            let mut notification = |cx: &mut TaskContext<'_>| match may_notify {
+                true => match notifications.poll_recv(cx) {
+                    Poll::Ready(Some(notification)) => Poll::Ready(Came::Notification(notification)),
+                    _ => Poll::Pending,
+                },
+                false => Poll::Pending,
+            };
+            let came = poll_fn(|cx| match read_first {
+                true => first(read(cx), || notification(cx)),
+                false => first(notification(cx), || read(cx)),
+            });
             tokio::select! {
                 biased;
                 () = &mut stop => return Ok(End::Stopped),
@@ -139,12 +182,14 @@ impl Connection {
                     }
                 }
                 Some(done) = results.recv() => self.finish(done),
-                Some(notification) = notifications.recv() => self.notify(&notification),
-                read = input.read_buf(&mut self.buffer), if may_read => match read {
-                    Ok(0) => drain = Some(Instant::now() + limits::DRAIN),
-                    Ok(_) => {}
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    Err(_) => drain = Some(Instant::now() + limits::DRAIN),
+                came = came => match came {
+                    Came::Notification(notification) => self.notify(&notification),
+                    Came::Read(Ok(1..)) => {}
+                    Came::Read(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Came::Read(Ok(0) | Err(_)) => {
+                        self.client.end();
+                        drain = Some(Instant::now() + limits::DRAIN);
+                    }
                 },
                 () = &mut closed => return Ok(End::Output),
                 () = tokio::time::sleep_until(drain.unwrap_or_else(Instant::now)), if drain.is_some() => {
@@ -201,14 +246,16 @@ impl Connection {
         for message in messages {
             self.take(message, Place::Batch(batch)).await;
         }
-        if let Some((whole, admitted)) = self.inflight.close_batch(batch) {
-            self.push_batch(whole, admitted);
+        if let Some(whole) = self.inflight.close_batch(batch) {
+            self.push_batch(whole);
         }
     }
 
     /// A batch of which nothing was admitted counts under no other bound than that of refusals.
-    fn push_batch(&mut self, whole: Vec<u8>, admitted: usize) {
-        self.push(whole, if admitted == 0 { Kind::Refusal } else { Kind::Answer(admitted) });
+    fn push_batch(&mut self, batch: WholeBatch) {
+        let admitted = batch.replied.len();
+        self.push(batch.answer, if admitted == 0 { Kind::Refusal } else { Kind::Answer(admitted) });
+        batch.replied.iter().for_each(CancellationToken::cancel);
     }
 
     async fn take(&mut self, message: Message, place: Place) {
@@ -288,30 +335,34 @@ impl Connection {
     /// Starts a call: one that takes no time is done at once.
     fn begin(&mut self, id: Option<Id>, call: Call, place: Place) {
         let cancel = self.inflight.begin(id.as_ref(), place);
+        let replied = CancellationToken::new();
         if call.positional {
             let answer = Answer::Error(RpcError::new(Reason::InvalidParams, "params go by name, as an object"));
-            return self.finish(Done { id, place, answer });
+            return self.finish(Done { id, place, answer, replied });
         }
         let mut extensions = Extensions::new();
-        extensions.insert(Context::new(self.client.clone(), cancel.clone()));
+        extensions.insert(Context::new(self.client.clone(), cancel.clone(), replied.clone()));
         let params = Params::new(call.params.as_ref().map(|params| params.get()));
         match self.module.method(&call.method) {
             Some(MethodCallback::Sync(callback)) => {
                 let answer = Answer::Response(callback(InnerId::Null, params, usize::MAX, extensions));
-                self.finish(Done { id, place, answer });
+                self.finish(Done { id, place, answer, replied });
             }
             Some(MethodCallback::Async(callback)) => {
                 let work = callback(InnerId::Null, params.into_owned(), ConnectionId(0), usize::MAX, extensions);
-                let finished = self.finished.clone();
+                let failed = RpcError::new(Reason::Internal, "the server failed; please report this");
+                let done = Done { id, place, answer: Answer::Error(failed), replied };
+                let mut owed = Owed { finished: self.finished.clone(), done: Some(done) };
                 tokio::spawn(async move {
                     let answer = answer_of(work, cancel).await;
-                    // Nobody listens any more when the conversation is over.
-                    let _ = finished.send(Done { id, place, answer });
+                    if let Some(done) = &mut owed.done {
+                        done.answer = answer;
+                    }
                 });
             }
             _ => {
                 let answer = Answer::Error(RpcError::new(Reason::Internal, "the method cannot be called"));
-                self.finish(Done { id, place, answer });
+                self.finish(Done { id, place, answer, replied });
             }
         }
     }
@@ -324,10 +375,13 @@ impl Connection {
             Answer::Error(error) => message::error_answer(&id, &error),
         };
         match done.place {
-            Place::Alone => self.push(answer, Kind::Answer(1)),
+            Place::Alone => {
+                self.push(answer, Kind::Answer(1));
+                done.replied.cancel();
+            }
             Place::Batch(batch) => {
-                if let Some((whole, admitted)) = self.inflight.answer(batch, answer, true) {
-                    self.push_batch(whole, admitted);
+                if let Some(whole) = self.inflight.answer(batch, answer, Some(done.replied)) {
+                    self.push_batch(whole);
                 }
             }
         }
@@ -337,14 +391,11 @@ impl Connection {
         let answer = message::error_answer(id, error);
         match place {
             Place::Alone => self.push(answer, Kind::Refusal),
-            Place::Batch(batch) => drop(self.inflight.answer(batch, answer, false)),
+            Place::Batch(batch) => drop(self.inflight.answer(batch, answer, None)),
         }
     }
 
     fn notify(&mut self, notification: &Outgoing) {
-        if self.outbox.bytes() > limits::DROPPABLE_BYTES {
-            return;
-        }
         let (method, params) = (notification.method, notification.params.get());
         let text = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\",\"params\":{params}}}");
         self.push(text.into_bytes(), Kind::Notification);
@@ -372,6 +423,11 @@ impl Connection {
         // The client may have gone without reading: then nothing is lost.
         let _ = tokio::time::timeout(limits::DRAIN, all).await;
     }
+}
+
+/// The first of two that is ready.
+fn first<T>(one: Poll<T>, other: impl FnOnce() -> Poll<T>) -> Poll<T> {
+    if one.is_ready() { one } else { other() }
 }
 
 /// The answer of a call at work, or that it was cancelled.

@@ -26,15 +26,24 @@ pub struct Inflight {
 #[derive(Debug, Default)]
 struct Batch {
     open: usize,
-    /// Answers of admitted requests that wait here for the rest of the batch.
-    waiting: usize,
     answers: Vec<Vec<u8>>,
+    /// One for each answer of an admitted request that waits here for the rest of the batch.
+    replied: Vec<CancellationToken>,
+}
+
+/// The answer to a batch.
+#[derive(Debug)]
+pub struct WholeBatch {
+    /// As it goes out.
+    pub answer: Vec<u8>,
+    /// What is told that it went out: one for each request that was admitted.
+    pub replied: Vec<CancellationToken>,
 }
 
 impl Inflight {
     /// How many requests and notifications are at work.
     pub fn len(&self) -> usize {
-        let waiting: usize = self.batches.values().map(|batch| batch.waiting).sum();
+        let waiting: usize = self.batches.values().map(|batch| batch.replied.len()).sum();
         self.requests.len() + self.notifications + waiting
     }
 
@@ -92,16 +101,16 @@ impl Inflight {
         self.next_batch
     }
 
-    /// Puts an answer into a batch; `admitted` tells whether it is that of a call at work.
-    pub fn answer(&mut self, batch: u64, answer: Vec<u8>, admitted: bool) -> Option<(Vec<u8>, usize)> {
+    /// Puts an answer into a batch; that of a call at work comes with what is told once it went out.
+    pub fn answer(&mut self, batch: u64, answer: Vec<u8>, replied: Option<CancellationToken>) -> Option<WholeBatch> {
         let open = self.batches.get_mut(&batch)?;
         open.answers.push(answer);
-        open.waiting += usize::from(admitted);
-        if admitted { self.close_batch(batch) } else { None }
+        open.replied.push(replied?);
+        self.close_batch(batch)
     }
 
-    /// Notes that one thing less is awaited; the whole answer and the number of admitted requests when it was the last.
-    pub fn close_batch(&mut self, batch: u64) -> Option<(Vec<u8>, usize)> {
+    /// Notes that one thing less is awaited; the whole answer when it was the last.
+    pub fn close_batch(&mut self, batch: u64) -> Option<WholeBatch> {
         let open = self.batches.get_mut(&batch)?;
         open.open -= 1;
         if open.open > 0 {
@@ -114,6 +123,6 @@ impl Inflight {
         let mut whole = vec![b'['];
         whole.extend(done.answers.join(&b','));
         whole.push(b']');
-        Some((whole, done.waiting))
+        Some(WholeBatch { answer: whole, replied: done.replied })
     }
 }

@@ -22,7 +22,7 @@ impl Local {
         // Nobody listens to notifications: without a progress token there are none.
         let (outgoing, _) = mpsc::channel(1);
         let client = Arc::new(Client::new(&service, outgoing));
-        let context = Context::new(client, CancellationToken::new());
+        let context = Context::new(client, CancellationToken::new(), CancellationToken::new());
         Ok(Self { service, context })
     }
 

@@ -65,6 +65,7 @@ impl Service {
 pub struct Client {
     state: Mutex<State>,
     outgoing: mpsc::Sender<Outgoing>,
+    ended: CancellationToken,
 }
 
 #[derive(Debug)]
@@ -87,7 +88,23 @@ impl Client {
     /// A client that has not said anything yet.
     pub fn new(service: &Service, outgoing: mpsc::Sender<Outgoing>) -> Self {
         let state = State { phase: Phase::New, grant: service.config.ceiling.clone(), process_id: None };
-        Self { state: Mutex::new(state), outgoing }
+        Self { state: Mutex::new(state), outgoing, ended: CancellationToken::new() }
+    }
+
+    /// Notes that the client has no more to say: what was opened for it is closed, and nothing waits for others on its
+    /// behalf any more.
+    pub fn end(&self) {
+        self.ended.cancel();
+    }
+
+    /// Set once the client has no more to say.
+    pub fn ended(&self) -> &CancellationToken {
+        &self.ended
+    }
+
+    /// Where notifications that must not be lost are sent; the sender waits while the client does not read.
+    pub fn outgoing(&self) -> mpsc::Sender<Outgoing> {
+        self.outgoing.clone()
     }
 
     /// How far the conversation is.
@@ -119,6 +136,8 @@ pub struct Context {
     pub grant: Grant,
     /// Set when the client does not want the answer any more.
     pub cancel: CancellationToken,
+    /// Set once the answer is on its way: what the request opened may be told of from then on.
+    pub replied: CancellationToken,
     progress: Option<Arc<Progress>>,
 }
 
@@ -129,8 +148,8 @@ struct Progress {
 
 impl Context {
     /// A request of a client, with all that the client may do.
-    pub fn new(client: Arc<Client>, cancel: CancellationToken) -> Self {
-        Self { grant: client.grant(), client, cancel, progress: None }
+    pub fn new(client: Arc<Client>, cancel: CancellationToken, replied: CancellationToken) -> Self {
+        Self { grant: client.grant(), client, cancel, replied, progress: None }
     }
 
     /// Tells the client how far the work is, if it asked to be told, and not too often.

@@ -85,6 +85,38 @@ where
     }
 }
 
+/// The row of a method that waits for others: its work is dropped when nobody wants the answer any more.
+fn waiting_row<P, R, F>(
+    name: &'static str,
+    permissions: &'static [Permission],
+    handler: fn(Arc<Service>, Context, P) -> F,
+    summary: &'static str,
+) -> Method
+where
+    P: DeserializeOwned + JsonSchema + Send + 'static,
+    R: Serialize + JsonSchema + 'static,
+    F: Future<Output = Result<R, RpcError>> + Send + 'static,
+{
+    let register: Box<Register> = Box::new(move |module| {
+        let call = move |params: Params<'static>, service: Arc<Service>, extensions: Extensions| async move {
+            match admit(extensions.get(), permissions, params.as_str()) {
+                Ok((context, params)) => handler(service, context, params).await.and_then(|result| write(&result)),
+                Err(error) => Err(error),
+            }
+            .map_err(to_object)
+        };
+        module.register_async_method(name, call).map(drop)
+    });
+    Method {
+        name,
+        summary,
+        permissions,
+        params: |generator| generator.subschema_for::<P>(),
+        result: |generator| generator.subschema_for::<R>(),
+        register,
+    }
+}
+
 /// Authorizes, reads the params, does the work, writes the result.
 fn serve<P: DeserializeOwned, R: Serialize>(
     service: &Service,
@@ -93,17 +125,27 @@ fn serve<P: DeserializeOwned, R: Serialize>(
     handler: Handler<P, R>,
     params: Option<&str>,
 ) -> Answer {
-    let work = || {
-        let context = context.cloned();
-        let mut context = context.ok_or_else(|| RpcError::new(Reason::Internal, "a request without a client"))?;
-        apply_meta(&mut context, params)?;
-        authorize(&context, permissions)?;
-        let params = read_params(params.unwrap_or("{}"))?;
-        let result = handler(service, &context, params)?;
-        serde_json::value::to_raw_value(&result)
-            .map_err(|error| RpcError::new(Reason::Internal, format!("the result cannot be written: {error}")))
-    };
-    work().map_err(to_object)
+    let admitted = admit(context, permissions, params);
+    let result = admitted.and_then(|(context, params)| handler(service, &context, params));
+    result.and_then(|result| write(&result)).map_err(to_object)
+}
+
+/// Authorizes and reads the params.
+fn admit<P: DeserializeOwned>(
+    context: Option<&Context>,
+    permissions: &[Permission],
+    params: Option<&str>,
+) -> Result<(Context, P), RpcError> {
+    let context = context.cloned();
+    let mut context = context.ok_or_else(|| RpcError::new(Reason::Internal, "a request without a client"))?;
+    apply_meta(&mut context, params)?;
+    authorize(&context, permissions)?;
+    Ok((context, read_params(params.unwrap_or("{}"))?))
+}
+
+fn write<R: Serialize>(result: &R) -> Result<Box<RawValue>, RpcError> {
+    serde_json::value::to_raw_value(result)
+        .map_err(|error| RpcError::new(Reason::Internal, format!("the result cannot be written: {error}")))
 }
 
 /// Reads params; an error names the member that it is about.
