@@ -9,6 +9,7 @@
 //! | [`rpc`] | how messages cross: framing, envelope, requests in flight, outbox |
 //! | [`service`] | what a method does: the method table, authorization, delegation |
 //! | [`registry`] | the inventory: scanning, joining, queries, pages |
+//! | [`runtime`] | live runtimes: receipts, probes, attachments |
 //! | [`harness`] | the stores: one file per harness behind one trait |
 //! | [`peer`] | live Claude Code sessions, from their process registry |
 //! | [`authority`] | permissions and scope |
@@ -26,4 +27,5 @@ pub mod platform;
 pub mod protocol;
 pub mod registry;
 pub mod rpc;
+pub mod runtime;
 pub mod service;

@@ -112,3 +112,13 @@ pub const PEER_RECORD: usize = 64 << 10;
 pub const PEER_RECORDS: usize = 10_000;
 /// Characters of a peer's name, and of what it waits for.
 pub const PEER_NAME_CHARS: usize = 300;
+/// How long a runtime is given to describe itself for a list.
+pub const PROBE: std::time::Duration = std::time::Duration::from_secs(1);
+/// How long a list waits for a runtime that was silent the last time; the probe itself goes on behind it.
+pub const PROBE_SILENT: std::time::Duration = std::time::Duration::from_millis(50);
+/// How long a runtime is given to be attached to.
+pub const ATTACH: std::time::Duration = std::time::Duration::from_secs(10);
+/// Failures in a row after which a runtime is given up.
+pub const OUTAGE_FAILURES: u32 = 3;
+/// How long they must last, and the longest time between two of them.
+pub const OUTAGE: std::time::Duration = std::time::Duration::from_secs(2);

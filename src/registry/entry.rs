@@ -6,49 +6,73 @@ use crate::harness::{self, Details, Root, Session, Wanted};
 use crate::limits;
 use crate::platform::git;
 use crate::protocol::{
-    Activity, ActivitySource, Door, Entry, EntryPeer, Harness, Include, Parent, Relation, Repository, State,
+    Activity, ActivitySource, ActivityStatus, Door, Entry, EntryPeer, Harness, Include, Owner, Parent, Relation,
+    Repository, State,
 };
-use std::cmp::Reverse;
+use crate::runtime::Runtime;
+use std::cmp::Ordering;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A stored session, a live one, or both.
+/// A stored session, a live one, a runtime, or what of these is one conversation.
 #[derive(Clone, Copy)]
 pub struct Item<'a> {
     pub row: Option<(usize, &'a Row)>,
     pub live: Option<&'a Live>,
+    pub runtime: Option<&'a Runtime>,
 }
 
 impl<'a> Item<'a> {
     /// A stored session, whatever lives.
     pub fn stored(stored: &'a Stored, row: usize) -> Self {
-        Self { row: Some((row, &stored.rows[row])), live: None }
+        Self { row: Some((row, &stored.rows[row])), live: None, runtime: None }
+    }
+
+    /// A live session that nobody has written to.
+    pub fn live(live: &'a Live) -> Self {
+        Self { row: None, live: Some(live), runtime: None }
+    }
+
+    /// A runtime whose session is not stored.
+    pub fn runtime(runtime: &'a Runtime) -> Self {
+        Self { row: None, live: None, runtime: Some(runtime) }
     }
 
     pub fn harness(&self) -> Harness {
-        self.row.map_or(Harness::ClaudeCode, |(_, row)| row.harness)
+        let runtime = self.runtime.map(|runtime| runtime.receipt.source.harness);
+        self.row.map(|(_, row)| row.harness).or(runtime).unwrap_or(Harness::ClaudeCode)
     }
 
     pub fn session_id(&self) -> &'a str {
-        match (self.row, self.live) {
-            (Some((_, row)), _) => &row.session.id,
-            (None, Some(live)) => &live.peer.session_id,
-            (None, None) => "",
+        match (self.row, self.live, self.runtime) {
+            (Some((_, row)), _, _) => &row.session.id,
+            (None, _, Some(runtime)) => &runtime.receipt.source.session_id,
+            (None, Some(live), None) => &live.peer.session_id,
+            (None, None, None) => "",
         }
     }
 
     pub fn id(&self) -> String {
-        format!("{}:{}", self.harness(), self.local_id())
+        self.id_parts().concat()
     }
 
-    /// What its id holds behind the harness.
-    fn local_id(&self) -> &'a str {
-        self.row.map_or_else(|| self.session_id(), |(_, row)| row.id())
+    /// Its id as a session: what it has without its runtime.
+    pub fn session_form(&self) -> String {
+        Self { runtime: None, ..*self }.id()
     }
 
-    /// What lists are sorted by: the newest first, then by id.
-    pub fn order(&self) -> (Reverse<Option<i64>>, &'static str, &'a str) {
-        (Reverse(self.time()), self.harness().id(), self.local_id())
+    fn id_parts(&self) -> [&'a str; 3] {
+        match (self.runtime, self.row) {
+            (Some(runtime), _) => [&runtime.receipt.runtime_id, "", ""],
+            (None, Some((_, row))) => [row.harness.id(), ":", row.id()],
+            (None, None) => [self.harness().id(), ":", self.session_id()],
+        }
+    }
+
+    /// The order of lists: the newest first, then by id.
+    pub fn compare(&self, other: &Self) -> Ordering {
+        let bytes = |item: &Self| item.id_parts().map(str::bytes).into_iter().flatten();
+        other.time().cmp(&self.time()).then_with(|| bytes(self).cmp(bytes(other)))
     }
 
     pub fn session(&self) -> Option<&'a Session> {
@@ -61,17 +85,42 @@ impl<'a> Item<'a> {
 
     pub fn workspace(&self) -> Option<&'a str> {
         let stored = self.row.and_then(|(_, row)| row.workspace());
-        stored.or_else(|| self.live.and_then(|live| live.peer.cwd.as_deref()))
+        let runtime = || self.runtime.map(|runtime| &*runtime.receipt.source.workspace);
+        stored.or_else(runtime).or_else(|| self.live.and_then(|live| live.peer.cwd.as_deref()))
     }
 
     /// The time that it is sorted by.
     pub fn time(&self) -> Option<i64> {
         let updated = self.session().and_then(|session| session.updated_at_ms);
-        updated.or_else(|| self.live.and_then(|live| live.started_at_ms))
+        updated.or_else(|| self.started())
+    }
+
+    /// When its live process began.
+    fn started(&self) -> Option<i64> {
+        let published = self.runtime.and_then(|runtime| i64::try_from(runtime.receipt.created_at_ms).ok());
+        published.or_else(|| self.live.and_then(|live| live.started_at_ms))
+    }
+
+    /// Whether something tells that it lives.
+    pub fn lives(&self) -> bool {
+        self.live.is_some() || self.runtime.is_some()
     }
 
     pub fn state(&self) -> State {
-        self.live.map_or(State::Persisted, Live::state)
+        let live = || self.live.map_or(State::Persisted, Live::state);
+        self.runtime.map_or_else(live, |runtime| runtime.state)
+    }
+
+    pub fn profile(&self) -> Option<&'a str> {
+        let runtime = self.runtime.and_then(|runtime| runtime.profile.as_deref());
+        runtime.or_else(|| self.session().and_then(|session| session.profile.as_deref()))
+    }
+
+    /// A runtime of a foreign program names no model but its harness.
+    fn model(&self) -> Option<&'a str> {
+        let runtime = self.runtime.and_then(|runtime| runtime.model.as_deref());
+        let runtime = runtime.filter(|model| *model != self.harness().id());
+        runtime.or_else(|| self.session().and_then(|session| session.model.as_deref()))
     }
 
     pub fn parent(&self) -> Option<&'a Parent> {
@@ -114,7 +163,8 @@ impl<'a> Item<'a> {
     /// The entry as it goes out, without what `include` adds.
     pub fn to_entry(self, stored: &Stored, grant: &Grant) -> Entry {
         let session = self.session();
-        let live = self.live;
+        let (live, runtime) = (self.live, self.runtime);
+        let kept_at = || runtime.and_then(|runtime| runtime.receipt.metadata.persistence_location.clone());
         let mut entry = Entry {
             id: self.id(),
             harness: self.harness(),
@@ -122,13 +172,13 @@ impl<'a> Item<'a> {
             state: self.state(),
             workspace: self.workspace().map(str::to_owned),
             title: self.title().map(str::to_owned),
-            model: session.and_then(|session| session.model.as_deref()).map(str::to_owned),
-            profile: session.and_then(|session| session.profile.as_deref()).map(str::to_owned),
+            model: self.model().map(str::to_owned),
+            profile: self.profile().map(str::to_owned),
             created_at_ms: session.and_then(|session| session.created_at_ms),
-            started_at_ms: live.and_then(|live| live.started_at_ms),
+            started_at_ms: self.started(),
             updated_at_ms: session.and_then(|session| session.updated_at_ms),
             message_count: None,
-            location: session.and_then(|session| session.location.to_str()).map(str::to_owned),
+            location: session.and_then(|session| session.location.to_str()).map(str::to_owned).or_else(kept_at),
             archived: session.filter(|session| session.archived).map(|_| true),
             parent: self.parent().cloned(),
             child_count: None,
@@ -136,22 +186,29 @@ impl<'a> Item<'a> {
             last_message: None,
             excerpt: None,
             repository: None,
-            runtime_id: None,
-            persisted_id: None,
+            runtime_id: runtime.map(|runtime| runtime.receipt.runtime_id.clone()),
+            persisted_id: runtime.and(self.row).map(|_| self.session_form()),
             runtime_ids: None,
-            endpoint: None,
-            endpoint_capabilities: None,
-            owner: None,
-            observers: None,
-            actions: None,
-            supervisor: None,
-            activity: live.map(activity),
+            endpoint: runtime.map(|runtime| runtime.receipt.endpoint.clone()),
+            endpoint_capabilities: runtime.and_then(|runtime| runtime.receipt.metadata.endpoint_capabilities.clone()),
+            owner: runtime.map(owner),
+            observers: runtime.and_then(|runtime| runtime.lease.as_ref()).map(|lease| lease.observers.clone()),
+            actions: runtime.map(|runtime| runtime.actions),
+            supervisor: runtime.and_then(|runtime| runtime.receipt.metadata.supervisor.clone()),
+            activity: runtime.map(activity_of_runtime).or_else(|| live.map(activity)),
             peer: live.map(|live| EntryPeer { name: live.peer.name.clone(), endpoint: live.peer.endpoint.clone() }),
-            doors: live.filter(|live| live.peer.addressable).map(|_| vec![Door::Peer]),
+            doors: self.doors(),
             resume: self.row.and_then(|(_, row)| resume(row)),
         };
         self.relate(&mut entry, stored, grant);
         entry
+    }
+
+    fn doors(&self) -> Option<Vec<Door>> {
+        let runtime = self.runtime.map(|_| Door::Runtime);
+        let peer = self.live.filter(|live| live.peer.addressable).map(|_| Door::Peer);
+        let doors: Vec<Door> = runtime.into_iter().chain(peer).collect();
+        (!doors.is_empty()).then_some(doors)
     }
 
     /// Parent and children, as far as they are in scope.
@@ -172,14 +229,34 @@ impl<'a> Item<'a> {
     }
 }
 
+fn owner(runtime: &Runtime) -> Owner {
+    let controller = runtime.lease.as_ref().and_then(|lease| lease.controller.clone());
+    Owner { pid: runtime.receipt.pid, controller }
+}
+
+fn activity_of_runtime(runtime: &Runtime) -> Activity {
+    let status = match runtime.state {
+        State::Busy => Some(ActivityStatus::Busy),
+        State::Idle => Some(ActivityStatus::Idle),
+        State::Waiting => Some(ActivityStatus::Waiting),
+        State::Live | State::ShuttingDown | State::Persisted => None,
+    };
+    let pid = Some(runtime.receipt.pid);
+    Activity { status, waiting_for: None, source: ActivitySource::Runtime, pid, observed_at_ms: now_ms() }
+}
+
 fn activity(live: &Live) -> Activity {
     Activity {
         status: live.peer.status,
         waiting_for: live.peer.waiting_for.clone(),
         source: ActivitySource::ClaudeRegistry,
         pid: Some(live.peer.pid),
-        observed_at_ms: SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|since| since.as_millis() as i64),
+        observed_at_ms: now_ms(),
     }
+}
+
+fn now_ms() -> Option<i64> {
+    SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|since| since.as_millis() as i64)
 }
 
 fn resume(row: &Row) -> Option<crate::protocol::Resume> {

@@ -16,7 +16,7 @@ impl Snapshot {
         request: &PageRequest<'_>,
     ) -> Result<Option<LoadResult>, Error> {
         let Some(item) = self.item(id, grant) else { return Ok(None) };
-        let mark = mark(id);
+        let mark = mark(&item.session_form());
         let cursor = match request.cursor {
             None => None,
             Some(cursor) => Some(cursor.strip_prefix(&mark).ok_or(CursorError::Malformed)?),
@@ -32,7 +32,7 @@ impl Snapshot {
             Some(Err(Skip::Vanished)) => return Ok(None),
             Some(Err(skip)) => (Page::default(), Some(skip)),
         };
-        let session = item.to_entry(&self.stored, grant);
+        let session = self.entry(&item, grant);
         let problems = problem.iter().map(|skip| Problem {
             harness: Some(session.harness),
             path: session.location.clone(),

@@ -3,6 +3,7 @@
 
 mod entry;
 mod inventory;
+mod items;
 mod load;
 mod page;
 mod query;
@@ -17,6 +18,7 @@ pub use query::Request;
 
 use crate::harness::{Homes, Root};
 use crate::protocol::{Harness, Problem, RootOrigin, Skipped};
+use crate::runtime::Observed;
 use crate::{harness, limits, peer};
 use inventory::{Live, Stored};
 use roots::Slot;
@@ -52,6 +54,7 @@ struct State {
     silent: Vec<PathBuf>,
     stored: Arc<Stored>,
     live: Arc<Vec<Live>>,
+    observed: Arc<Observed>,
     /// Where live sessions worked when the stored ones were joined.
     directories: Vec<String>,
     revision: u64,
@@ -63,6 +66,7 @@ struct State {
 pub struct Snapshot {
     stored: Arc<Stored>,
     live: Arc<Vec<Live>>,
+    observed: Arc<Observed>,
     problems: Vec<Problem>,
     registries: Vec<RootReport>,
     elapsed: BTreeMap<Harness, Duration>,
@@ -100,6 +104,7 @@ impl Registry {
             silent: Vec::new(),
             stored: Arc::default(),
             live: Arc::default(),
+            observed: Arc::default(),
             directories: Vec::new(),
             revision: 0,
             last: None,
@@ -197,6 +202,7 @@ impl State {
         Ok(Snapshot {
             stored: self.stored.clone(),
             live: self.live.clone(),
+            observed: self.observed.clone(),
             problems,
             registries: listing.registries.iter().map(|registry| self.registry_report(registry)).collect(),
             elapsed,

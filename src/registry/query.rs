@@ -1,7 +1,6 @@
 //! Which entries a query means, and one page of them.
 
 use super::entry::{self, Item};
-use super::inventory::{Live, Stored};
 use super::page::Position;
 use super::scan::parallel;
 use super::{Attendant, Error, Snapshot};
@@ -10,7 +9,7 @@ use crate::harness::{Details, Root, Wanted};
 use crate::limits;
 use crate::platform::files::resolve;
 use crate::platform::git::Family;
-use crate::protocol::{Entry, Harness, Include, ListResult, Problem, Query};
+use crate::protocol::{Entry, Include, ListResult, Query};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -35,14 +34,14 @@ impl Snapshot {
         let position = request.cursor.map(|cursor| Position::from_cursor(cursor, query)).transpose()?;
         let (mut items, excerpts) = self.select(request, attendant)?;
         // The stored rows are sorted already; only what lives may move.
-        items.sort_by(|a, b| a.order().cmp(&b.order()));
+        items.sort_by(Item::compare);
         let total = items.len();
         let start =
             position.map_or(0, |position| items.partition_point(|item| !position.precedes(item.time(), &item.id())));
         let page = &items[start..total.min(start + request.limit)];
         let last = page.last().filter(|_| start + page.len() < total);
         let next_cursor = last.map(|item| Position { time: item.time(), id: item.id() }.to_cursor(query));
-        let mut entries: Vec<Entry> = page.iter().map(|item| item.to_entry(&self.stored, request.grant)).collect();
+        let mut entries: Vec<Entry> = page.iter().map(|item| self.entry(item, request.grant)).collect();
         for entry in &mut entries {
             entry.excerpt = excerpts.get(&entry.id).cloned();
         }
@@ -54,7 +53,7 @@ impl Snapshot {
     /// One entry with all that can be known, if it is in scope.
     pub fn describe(&self, id: &str, grant: &Grant, roots: &[Root], attendant: &dyn Attendant) -> Option<Entry> {
         let item = self.item(id, grant)?;
-        let mut entry = item.to_entry(&self.stored, grant);
+        let mut entry = self.entry(&item, grant);
         let wanted = Wanted { topics: true, last_message: true, message_count: true, ..attended(attendant) };
         if let Some(details) = item.details(&self.stored, grant, roots, wanted) {
             entry::add_details(&mut entry, details, wanted);
@@ -63,66 +62,14 @@ impl Snapshot {
         Some(entry)
     }
 
-    /// The entry of an id, if it is in scope.
-    pub fn item(&self, id: &str, grant: &Grant) -> Option<Item<'_>> {
-        let (harness, id) = id.split_once(':')?;
-        let harness: Harness = harness.parse().ok()?;
-        let stored = self.stored.find(harness, id).map(|row| Item::stored(&self.stored, row));
-        let row = stored.filter(|item| item.in_scope(grant)).and_then(|item| item.row);
-        let of_session = |live: &&Live| harness == Harness::ClaudeCode && live.peer.session_id == id;
-        let live = self.visible_live(grant).into_iter().find(of_session);
-        (row.is_some() || live.is_some()).then_some(Item { row, live })
-    }
-
-    /// The live sessions in scope, one a session id: of several processes that run one session the one that waits for a
-    /// person, else the one that spoke last.
-    fn visible_live(&self, grant: &Grant) -> Vec<&Live> {
-        let mut by_session: HashMap<&str, &Live> = HashMap::new();
-        for live in self.live.iter().filter(|live| Item { row: None, live: Some(live) }.in_scope(grant)) {
-            let known = by_session.entry(&live.peer.session_id).or_insert(live);
-            if live.weight() > known.weight() {
-                *known = live;
-            }
-        }
-        by_session.into_values().collect()
-    }
-
-    /// The problems that a client may see: one that cannot be placed is outside every workspace scope.
-    pub fn visible_problems(&self, grant: &Grant) -> Vec<Problem> {
-        if grant.has_workspace_scope() {
-            return Vec::new();
-        }
-        let in_scope = |problem: &&Problem| problem.harness.is_none_or(|harness| grant.reaches_harness(harness));
-        self.problems.iter().filter(in_scope).cloned().collect()
-    }
-
-    /// Every stored session, and every live one in scope, joined where both are in scope.
-    fn items(&self, with_live: bool, grant: &Grant) -> Vec<Item<'_>> {
-        let mut by_row: HashMap<usize, &Live> = HashMap::new();
-        let mut alone = Vec::new();
-        let live = if with_live { self.visible_live(grant) } else { Vec::new() };
-        for live in live {
-            let row = self.stored.find(Harness::ClaudeCode, &live.peer.session_id);
-            match row.filter(|row| Item::stored(&self.stored, *row).in_scope(grant)) {
-                Some(row) => drop(by_row.insert(row, live)),
-                None => alone.push(Item { row: None, live: Some(live) }),
-            }
-        }
-        let stored = self.stored.rows.iter().enumerate();
-        let mut items: Vec<Item<'_>> =
-            stored.map(|(index, row)| Item { row: Some((index, row)), live: by_row.get(&index).copied() }).collect();
-        items.extend(alone);
-        items
-    }
-
     fn select(
         &self,
         request: &Request<'_>,
         attendant: &dyn Attendant,
     ) -> Result<(Vec<Item<'_>>, HashMap<String, String>), Error> {
         let query = request.query;
-        let mut filter = Filter::new(query, &self.stored, request.grant);
-        let mut items = self.items(query.live != Some(false), request.grant);
+        let mut filter = Filter::new(query, self, request.grant);
+        let mut items = self.items(query, request.grant);
         items.retain(|item| filter.admits(item));
         let Some(text) = filter.text.take() else { return Ok((items, HashMap::new())) };
         if query.search_previews != Some(true) {
@@ -197,7 +144,7 @@ struct Filter<'a> {
 }
 
 impl<'a> Filter<'a> {
-    fn new(query: &'a Query, stored: &Stored, grant: &'a Grant) -> Self {
+    fn new(query: &'a Query, snapshot: &Snapshot, grant: &'a Grant) -> Self {
         let text = query.text.as_deref().map(|text| text.trim().to_lowercase()).filter(|text| !text.is_empty());
         Self {
             query,
@@ -209,7 +156,7 @@ impl<'a> Filter<'a> {
                 false => None,
             }),
             text,
-            below: query.root_id.as_deref().map(|id| below(stored, id, grant)),
+            below: query.root_id.as_deref().map(|id| below(snapshot, id, grant)),
             root_id: query.root_id.as_deref(),
             judged: HashMap::new(),
         }
@@ -223,13 +170,12 @@ impl<'a> Filter<'a> {
         };
         let timed = query.updated_after_ms.is_some() || query.updated_before_ms.is_some();
         let archived = item.session().is_some_and(|session| session.archived);
-        let profile = item.session().and_then(|session| session.profile.as_deref());
         self.grant.reaches_harness(item.harness())
             && query.harnesses.as_ref().is_none_or(|harnesses| harnesses.contains(&item.harness()))
             && query.states.as_ref().is_none_or(|states| states.contains(&item.state()))
-            && (query.persisted != Some(false) || item.live.is_some())
+            && (query.persisted != Some(false) || item.lives())
             && query.archived.is_none_or(|wanted| wanted == archived)
-            && query.profile.as_deref().is_none_or(|wanted| profile == Some(wanted))
+            && query.profile.as_deref().is_none_or(|wanted| item.profile() == Some(wanted))
             && (!timed || item.time().is_some_and(among))
             && self.admits_place(item)
             && self.admits_workspace(item.workspace())
@@ -241,7 +187,7 @@ impl<'a> Filter<'a> {
             None => self.query.include_children == Some(true) || !item.is_child(),
             Some(below) => match item.row {
                 Some((row, _)) => below.contains(&row),
-                None => self.root_id.is_some_and(|id| id == item.id()),
+                None => self.root_id.is_some_and(|id| id == item.id() || id == item.session_form()),
             },
         }
     }
@@ -269,10 +215,11 @@ impl<'a> Filter<'a> {
 }
 
 /// The rows of an entry and of all below it, as far as they are in scope: what is out of scope leads nowhere.
-fn below(stored: &Stored, id: &str, grant: &Grant) -> HashSet<usize> {
-    let root = id.split_once(':').and_then(|(harness, session)| stored.find(harness.parse().ok()?, session));
+fn below(snapshot: &Snapshot, id: &str, grant: &Grant) -> HashSet<usize> {
+    let stored = &snapshot.stored;
+    let root = snapshot.item(id, grant).and_then(|item| item.row);
     let mut found = HashSet::new();
-    let mut open: Vec<usize> = root.into_iter().collect();
+    let mut open: Vec<usize> = root.into_iter().map(|(row, _)| row).collect();
     while let Some(row) = open.pop() {
         if Item::stored(stored, row).in_scope(grant) && found.insert(row) {
             open.extend(stored.children(row));
@@ -284,7 +231,10 @@ fn below(stored: &Stored, id: &str, grant: &Grant) -> HashSet<usize> {
 /// Whether the title, an id or the peer's name holds the text.
 fn names_hold(item: &Item<'_>, text: &str) -> bool {
     let holds = |name: &str| name.to_lowercase().contains(text);
-    item.title().is_some_and(holds) || holds(&item.id()) || item.live.is_some_and(|live| holds(&live.peer.name))
+    item.title().is_some_and(holds)
+        || holds(&item.id())
+        || item.runtime.is_some() && holds(&item.session_form())
+        || item.live.is_some_and(|live| holds(&live.peer.name))
 }
 
 /// The part of the messages around the text.

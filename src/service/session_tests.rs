@@ -39,7 +39,8 @@ impl Server {
         let config = Config { ceiling: Grant::all(), homes, allow_homes: false, limits: limits::DEFAULT };
         let service = Service::new(config).unwrap();
         let (sender, outgoing) = mpsc::channel(8);
-        let context = Context::new(Arc::new(Client::new(&service, sender)), CancellationToken::new());
+        let context =
+            Context::new(Arc::new(Client::new(&service, sender)), CancellationToken::new(), CancellationToken::new());
         Self { home, service, context, outgoing }
     }
 

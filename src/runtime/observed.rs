@@ -1,0 +1,55 @@
+//! What was learned of the runtimes at one time.
+
+use crate::protocol::{Actions, Lease, Problem, Receipt, Source, State};
+
+/// The runtimes that answered, and what is wrong with others.
+#[derive(Clone, Debug, Default)]
+pub struct Observed {
+    /// The newest first, then by id.
+    pub runtimes: Vec<Runtime>,
+    /// What could not be read, or did not answer as it should.
+    pub troubles: Vec<Trouble>,
+}
+
+/// A problem, and the conversation that it is about, where that is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trouble {
+    /// The problem.
+    pub problem: Problem,
+    /// Whose runtime it is.
+    pub source: Option<Source>,
+}
+
+/// A runtime that answered.
+#[derive(Clone, Debug)]
+pub struct Runtime {
+    /// How it is published.
+    pub receipt: Receipt,
+    /// What it does.
+    pub state: State,
+    /// The model that it names.
+    pub model: Option<String>,
+    /// The profile that it names.
+    pub profile: Option<String>,
+    /// What it can do for one who only looks, as it says itself.
+    pub actions: Actions,
+    /// Who drives and who looks, where it said so.
+    pub lease: Option<Lease>,
+}
+
+impl Runtime {
+    /// Whether nothing but clocks tells the two apart.
+    pub fn is_as(&self, other: &Self) -> bool {
+        let who = |runtime: &Self| {
+            runtime.lease.as_ref().map(|lease| {
+                let controller = lease.controller.as_ref().map(|controller| controller.client_id.clone());
+                let observers: Vec<String> = lease.observers.iter().map(|one| one.client_id.clone()).collect();
+                (controller, observers)
+            })
+        };
+        self.receipt == other.receipt
+            && (self.state, &self.model, &self.profile, self.actions)
+                == (other.state, &other.model, &other.profile, other.actions)
+            && who(self) == who(other)
+    }
+}
