@@ -122,3 +122,15 @@ pub const ATTACH: std::time::Duration = std::time::Duration::from_secs(10);
 pub const OUTAGE_FAILURES: u32 = 3;
 /// How long they must last, and the longest time between two of them.
 pub const OUTAGE: std::time::Duration = std::time::Duration::from_secs(2);
+/// How long a runtime is given for a call that waits for no turn.
+pub const RUNTIME_CALL: std::time::Duration = std::time::Duration::from_secs(10);
+/// The shortest time between two renewals of control.
+pub const RENEWAL: std::time::Duration = std::time::Duration::from_millis(50);
+/// Events of one attachment that wait for a client that does not read; then it lags.
+pub const EVENTS_WAITING: usize = 4_096;
+/// Bytes of such events.
+pub const EVENTS_WAITING_BYTES: usize = 4 << 20;
+/// Messages of history when a client that attaches does not say.
+pub const HISTORY_DEFAULT: u32 = 50;
+/// Messages of history at most; a runtime has no more.
+pub const HISTORY_MAX: u32 = 200;

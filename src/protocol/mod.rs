@@ -161,3 +161,19 @@ fn optional_object<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer:
 /// Params or a result with nothing in it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Empty {}
+
+/// A notification on its way to the client.
+#[derive(Debug)]
+pub struct Notification {
+    /// Its method.
+    pub method: &'static str,
+    /// Its params.
+    pub params: Box<RawValue>,
+}
+
+impl Notification {
+    /// A notification with these params. Fails only where they cannot be written as JSON.
+    pub fn new(method: &'static str, params: &impl Serialize) -> serde_json::Result<Self> {
+        Ok(Self { method, params: serde_json::value::to_raw_value(params)? })
+    }
+}

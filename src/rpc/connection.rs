@@ -7,8 +7,8 @@ use super::message::{self, Call, Id, Incoming, Message};
 use super::outbox::{Kind, Outbox};
 use crate::limits;
 use crate::platform::stdio::{Input, Output};
-use crate::protocol::{Reason, RpcError};
-use crate::service::{self, Client, Context, Outgoing, Phase, Service};
+use crate::protocol::{Notification, Reason, RpcError};
+use crate::service::{self, Client, Context, Phase, Service};
 use jsonrpsee::core::server::{ConnectionId, MethodCallback, MethodResponse};
 use jsonrpsee::types::{Id as InnerId, Params};
 use jsonrpsee::{Extensions, RpcModule};
@@ -117,7 +117,7 @@ struct Connection {
 
 /// What the connection waited for.
 enum Came {
-    Notification(Outgoing),
+    Notification(Notification),
     Read(io::Result<usize>),
 }
 
@@ -125,7 +125,7 @@ impl Connection {
     async fn run(
         &mut self,
         mut input: Input,
-        mut notifications: mpsc::Receiver<Outgoing>,
+        mut notifications: mpsc::Receiver<Notification>,
         mut results: mpsc::UnboundedReceiver<Done>,
         closed: impl Future<Output = ()>,
         stop: impl Future<Output = ()>,
@@ -395,7 +395,7 @@ impl Connection {
         }
     }
 
-    fn notify(&mut self, notification: &Outgoing) {
+    fn notify(&mut self, notification: &Notification) {
         let (method, params) = (notification.method, notification.params.get());
         let text = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\",\"params\":{params}}}");
         self.push(text.into_bytes(), Kind::Notification);

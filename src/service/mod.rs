@@ -18,9 +18,8 @@ pub use table::{Direction, Method, NOTIFICATIONS, Notice, Work, methods, module}
 use crate::authority::Grant;
 use crate::harness::Homes;
 use crate::limits;
-use crate::protocol::{Limits, ProgressParams, ProgressToken, ProgressValue, Reason, RpcError};
+use crate::protocol::{Limits, Notification, ProgressParams, ProgressToken, ProgressValue, Reason, RpcError};
 use crate::registry::Registry;
-use serde_json::value::RawValue;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use tokio::sync::mpsc;
@@ -64,7 +63,7 @@ impl Service {
 /// A client's side of the connection.
 pub struct Client {
     state: Mutex<State>,
-    outgoing: mpsc::Sender<Outgoing>,
+    outgoing: mpsc::Sender<Notification>,
     ended: CancellationToken,
 }
 
@@ -75,18 +74,9 @@ struct State {
     process_id: Option<i32>,
 }
 
-/// A notification on its way to the client.
-#[derive(Debug)]
-pub struct Outgoing {
-    /// Its method.
-    pub method: &'static str,
-    /// Its params.
-    pub params: Box<RawValue>,
-}
-
 impl Client {
     /// A client that has not said anything yet.
-    pub fn new(service: &Service, outgoing: mpsc::Sender<Outgoing>) -> Self {
+    pub fn new(service: &Service, outgoing: mpsc::Sender<Notification>) -> Self {
         let state = State { phase: Phase::New, grant: service.config.ceiling.clone(), process_id: None };
         Self { state: Mutex::new(state), outgoing, ended: CancellationToken::new() }
     }
@@ -103,7 +93,7 @@ impl Client {
     }
 
     /// Where notifications that must not be lost are sent; the sender waits while the client does not read.
-    pub fn outgoing(&self) -> mpsc::Sender<Outgoing> {
+    pub fn outgoing(&self) -> mpsc::Sender<Notification> {
         self.outgoing.clone()
     }
 
@@ -162,9 +152,9 @@ impl Context {
         *last = Instant::now();
         let value = ProgressValue { message: message.to_owned(), done, total };
         let params = ProgressParams { token: progress.token.clone(), value };
-        if let Ok(params) = serde_json::value::to_raw_value(&params) {
+        if let Ok(notification) = Notification::new("$/progress", &params) {
             // A client that does not read misses progress and nothing else.
-            let _ = self.client.outgoing.try_send(Outgoing { method: "$/progress", params });
+            let _ = self.client.outgoing.try_send(notification);
         }
     }
 

@@ -25,7 +25,7 @@ struct Server {
     home: Tree,
     service: Service,
     context: Context,
-    outgoing: mpsc::Receiver<super::Outgoing>,
+    outgoing: mpsc::Receiver<crate::protocol::Notification>,
 }
 
 impl Server {

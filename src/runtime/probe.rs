@@ -1,0 +1,169 @@
+//! Asking the published runtimes what they do: all at once, each with a deadline, none delaying another.
+
+use super::api::{Api, Descriptor};
+use super::error::Error;
+use super::http::{Caller, Client};
+use super::observed::{Runtime, Trouble};
+use super::outage::{Outage, Sign};
+use super::receipt::Record;
+use crate::limits;
+use crate::protocol::{Lease, Permission, Problem, Reason};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::watch;
+
+/// A published runtime that this server knows: its connections, and how it answered.
+pub struct Known {
+    pub record: Arc<Record>,
+    pub client: Arc<Client>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    outage: Outage,
+    /// Whether it took the connection and said nothing the last time.
+    silent: bool,
+    reachable: Option<bool>,
+    /// The probe that is on its way.
+    probing: Option<watch::Receiver<Option<Outcome>>>,
+}
+
+/// What a probe came to.
+pub type Outcome = Arc<Probed>;
+
+/// What a probe came to.
+pub struct Probed {
+    /// The runtime, if it answered.
+    pub runtime: Option<Runtime>,
+    /// What is wrong.
+    pub trouble: Option<Trouble>,
+    /// Whether its receipt is to be forgotten.
+    pub forget: bool,
+}
+
+impl Known {
+    /// A runtime of which nothing but its receipt is known. Fails where that cannot be used.
+    pub fn new(record: Arc<Record>) -> Result<Self, Problem> {
+        let address = &record.address;
+        match Client::new(address.candidates().to_vec(), address.authority(), record.token.clone()) {
+            Ok(client) => Ok(Self { record, client: Arc::new(client), state: Mutex::default() }),
+            Err(error) => Err(trouble(&record, error.reason(), error.to_string()).problem),
+        }
+    }
+
+    /// Whether it answered when it was last asked.
+    pub fn reachable(&self) -> Option<bool> {
+        self.state().reachable
+    }
+
+    /// Whether it failed, and it is not settled yet whether it is to be given up.
+    pub fn undecided(&self) -> bool {
+        self.state().outage.undecided()
+    }
+
+    /// Notes that it answered somebody.
+    pub fn contact(&self) {
+        self.note(Sign::Contact);
+    }
+
+    /// Asks it what it does. Of one that was silent the last time the answer is not waited for as long, but it is noted
+    /// when it comes.
+    pub async fn probe(self: &Arc<Self>) -> Outcome {
+        let (mut answer, patience) = self.begin();
+        let answered = tokio::time::timeout(patience, answer.wait_for(Option::is_some)).await;
+        let outcome = answered.ok().and_then(|changed| changed.ok().and_then(|outcome| outcome.clone()));
+        outcome.unwrap_or_else(|| Arc::new(self.failed(None)))
+    }
+
+    fn begin(self: &Arc<Self>) -> (watch::Receiver<Option<Outcome>>, Duration) {
+        let mut state = self.state();
+        let patience = if state.silent { limits::PROBE_SILENT } else { limits::PROBE * 2 };
+        if let Some(probing) = state.probing.as_ref().filter(|_| state.silent) {
+            return (probing.clone(), patience);
+        }
+        let (tell, answer) = watch::channel(None);
+        state.probing = Some(answer.clone());
+        let known = self.clone();
+        tokio::spawn(async move {
+            let outcome = known.ask().await;
+            known.state().probing = None;
+            // Nobody may wait any more.
+            let _ = tell.send(Some(Arc::new(outcome)));
+        });
+        (answer, patience)
+    }
+
+    async fn ask(&self) -> Probed {
+        match tokio::time::timeout(limits::PROBE, describe(&self.record, &self.client)).await {
+            Ok(Ok((descriptor, lease))) => {
+                self.note(Sign::Contact);
+                self.answered(descriptor, lease)
+            }
+            Ok(Err(error)) => {
+                let sign = if error.is_contact() { Sign::Contact } else { Sign::Failure };
+                let forget = self.note(sign);
+                self.state().reachable = Some(false);
+                Probed { forget, ..self.failed(Some(&error)) }
+            }
+            Err(_) => {
+                self.note(Sign::Silence);
+                self.failed(None)
+            }
+        }
+    }
+
+    fn note(&self, sign: Sign) -> bool {
+        let mut state = self.state();
+        state.silent = sign == Sign::Silence;
+        state.reachable = Some(sign == Sign::Contact);
+        state.outage.note(sign, Instant::now())
+    }
+
+    fn answered(&self, descriptor: Descriptor, lease: Result<Lease, Error>) -> Probed {
+        let receipt = self.record.public(Some(true));
+        let profile = descriptor.profile.or_else(|| receipt.metadata.profile.clone());
+        let trouble = lease.as_ref().err().map(|error| trouble(&self.record, error.reason(), error.to_string()));
+        let (state, model, actions) = (descriptor.state, descriptor.model, descriptor.actions);
+        let runtime = Runtime { receipt, state, model, profile, actions, lease: lease.ok() };
+        Probed { runtime: Some(runtime), trouble, forget: false }
+    }
+
+    fn failed(&self, error: Option<&Error>) -> Probed {
+        let (reason, message) = match error {
+            Some(error) => (error.reason(), error.to_string()),
+            None => (Reason::Timeout, "the runtime takes connections and does not answer".to_owned()),
+        };
+        Probed { runtime: None, trouble: Some(trouble(&self.record, reason, message)), forget: false }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One who only looks, and never becomes an observer by it.
+pub fn looker(record: &Record) -> Caller {
+    let client_id = format!("registry-{}", record.endpoint.receipt_id());
+    Caller { client_id, permissions: vec![Permission::Observe] }
+}
+
+fn trouble(record: &Record, reason: Reason, message: String) -> Trouble {
+    let problem = Problem {
+        harness: Some(record.source.harness),
+        path: None,
+        id: Some(record.runtime_id.clone()),
+        endpoint: Some(record.endpoint.to_string()),
+        reason: reason.word().to_owned(),
+        message,
+    };
+    Trouble { problem, source: Some(record.source.clone()) }
+}
+
+async fn describe(record: &Record, client: &Arc<Client>) -> Result<(Descriptor, Result<Lease, Error>), Error> {
+    let api = Api::new(client.clone(), looker(record));
+    let descriptor = api.describe().await?;
+    record.agrees(&descriptor)?;
+    let lease = api.lease().await;
+    Ok((descriptor, lease))
+}

@@ -1,0 +1,211 @@
+//! The runtimes that this server knows: which are published, which of them answer, and who of ours joined which.
+
+use super::api::{Api, Snapshot};
+use super::attach::{Seat, Seats, join};
+use super::attachment::Attachment;
+use super::error::Error;
+use super::http::Caller;
+use super::merge::Merge;
+use super::observed::{Observed, Trouble};
+use super::probe::{Known, looker};
+use super::pump::Pump;
+use super::receipts::Receipts;
+use crate::limits;
+use crate::protocol::{Endpoint, Lease, Notification, Problem, Source};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::runtime::Handle;
+use tokio::sync::mpsc;
+use tokio::task::{JoinHandle, JoinSet};
+use tokio_util::sync::CancellationToken;
+
+/// The runtimes of this machine, as far as they are published to this user.
+pub struct Runtimes {
+    receipts: Receipts,
+    handle: Handle,
+    known: Mutex<HashMap<Endpoint, Arc<Known>>>,
+    attachments: Mutex<HashMap<String, Arc<Attachment>>>,
+    seats: Seats,
+}
+
+/// What is published now.
+#[derive(Default)]
+pub struct Published {
+    /// The newest first, then by id.
+    pub known: Vec<Arc<Known>>,
+    /// Files that are no receipts that count.
+    pub problems: Vec<Problem>,
+}
+
+/// How a client wants to join.
+pub struct Joining {
+    /// The attachment's name.
+    pub id: String,
+    /// The client's name at the runtime, and what it may do there.
+    pub caller: Caller,
+    /// That nobody else of this server has the name there.
+    pub seat: Seat,
+    /// Messages of history at most.
+    pub history: u32,
+    /// Whether control is renewed while it is held.
+    pub auto_renew: bool,
+    /// Where events go.
+    pub outgoing: mpsc::Sender<Notification>,
+    /// Set once the client knows the attachment.
+    pub known: CancellationToken,
+}
+
+/// The inventory's look at all runtimes, on its way.
+pub struct Look(Handle, JoinHandle<Observed>);
+
+impl Look {
+    /// Waits for it. Must not be called on a thread that serves connections.
+    pub fn finish(self) -> Observed {
+        self.0.block_on(self.1).unwrap_or_default()
+    }
+}
+
+impl Runtimes {
+    /// The runtimes whose receipts are there. What needs connections runs on `handle`.
+    pub fn new(receipts: Receipts, handle: Handle) -> Self {
+        let (known, attachments) = (Mutex::default(), Mutex::default());
+        Self { receipts, handle, known, attachments, seats: Seats::default() }
+    }
+
+    /// The receipts themselves.
+    pub fn receipts(&self) -> &Receipts {
+        &self.receipts
+    }
+
+    /// What is published now, without asking any runtime. Reads files.
+    pub fn published(&self) -> Published {
+        let listing = self.receipts.list();
+        let mut published = Published { known: Vec::new(), problems: listing.problems };
+        let mut known = lock(&self.known);
+        for record in listing.records {
+            let same = known.get(&record.endpoint).filter(|one| one.record.is_same_file(&record)).cloned();
+            match same.map_or_else(|| Known::new(record).map(Arc::new), Ok) {
+                Ok(one) => published.known.push(one),
+                Err(trouble) => published.problems.push(trouble),
+            }
+        }
+        *known = published.known.iter().map(|one| (one.record.endpoint.clone(), one.clone())).collect();
+        published
+    }
+
+    /// The runtime of an endpoint that must run a conversation. Reads a file.
+    ///
+    /// # Errors
+    /// Where there is no such receipt that counts, or it is that of another conversation.
+    pub fn resolve(&self, endpoint: &Endpoint, source: &Source) -> Result<Arc<Known>, super::receipts::Error> {
+        let record = self.receipts.resolve_source(endpoint, source)?;
+        let known = self.published().known.into_iter().find(|known| known.record.is_same_file(&record));
+        known.ok_or_else(|| super::receipts::Error::NotLive(endpoint.clone()))
+    }
+
+    /// Begins to ask all runtimes what they do.
+    pub fn look(self: &Arc<Self>) -> Look {
+        let runtimes = self.clone();
+        Look(self.handle.clone(), self.handle.spawn(async move { runtimes.observe().await }))
+    }
+
+    /// Asks all runtimes what they do. One that has failed for too long is forgotten.
+    pub async fn observe(self: &Arc<Self>) -> Observed {
+        let runtimes = self.clone();
+        let published = tokio::task::spawn_blocking(move || runtimes.published()).await.unwrap_or_default();
+        let mut observed = self.ask(published.known).await;
+        let unplaced = published.problems.into_iter().map(|problem| Trouble { problem, source: None });
+        observed.troubles.extend(unplaced);
+        observed
+    }
+
+    /// Asks some runtimes what they do, all at once; answers in their order.
+    pub async fn ask(self: &Arc<Self>, known: Vec<Arc<Known>>) -> Observed {
+        let mut probes = JoinSet::new();
+        for (place, known) in known.into_iter().enumerate() {
+            probes.spawn(async move { (place, known.probe().await, known) });
+        }
+        let mut probed = probes.join_all().await;
+        probed.sort_unstable_by_key(|(place, ..)| *place);
+        let mut observed = Observed::default();
+        for (_, outcome, known) in probed {
+            observed.runtimes.extend(outcome.runtime.clone());
+            observed.troubles.extend(outcome.trouble.clone());
+            if outcome.forget {
+                self.forget(&known).await;
+            }
+        }
+        observed
+    }
+
+    async fn forget(self: &Arc<Self>, known: &Arc<Known>) {
+        let (runtimes, known) = (self.clone(), known.clone());
+        // One that cannot be removed is found unreachable again.
+        let _ = tokio::task::spawn_blocking(move || runtimes.receipts.forget_record(&known.record)).await;
+    }
+
+    /// Takes a client's name at a runtime, if nobody else of this server has it there.
+    pub fn seat(&self, known: &Known, client_id: &str) -> Option<Seat> {
+        self.seats.take(&known.record.endpoint, client_id)
+    }
+
+    /// Joins a runtime: it answers as to one who has always been there, and its events follow.
+    ///
+    /// # Errors
+    /// Where the runtime does not take the client, or is not the one that its receipt names.
+    pub async fn attach(
+        self: &Arc<Self>,
+        known: &Known,
+        joining: Joining,
+    ) -> Result<(Arc<Attachment>, Snapshot, Lease), Error> {
+        let Joining { id, caller, seat, history, auto_renew, outgoing, known: answered } = joining;
+        let (joined, seat) = join(&known.record, &known.client, &caller, history, seat).await?;
+        known.contact();
+        let about = (known.record.endpoint.clone(), known.record.source.clone());
+        let attachment = Arc::new(Attachment::new(id, caller, about, known.client.clone(), auto_renew));
+        attachment.note(&joined.lease);
+        lock(&self.attachments).insert(attachment.id.clone(), attachment.clone());
+        let merge = Merge::after(joined.snapshot.history_cursor, &joined.snapshot.replay);
+        let pump = Pump { attachment: attachment.clone(), merge, outgoing, known: answered };
+        let runtimes = self.clone();
+        tokio::spawn(attachment.clone().renew());
+        tokio::spawn(async move {
+            let id = pump.attachment.id.clone();
+            pump.run(joined.stream, seat).await;
+            lock(&runtimes.attachments).remove(&id);
+        });
+        Ok((attachment, joined.snapshot, joined.lease))
+    }
+
+    /// An attachment that is not over.
+    pub fn attachment(&self, id: &str) -> Option<Arc<Attachment>> {
+        lock(&self.attachments).get(id).filter(|attachment| attachment.is_there()).cloned()
+    }
+
+    /// How many attachments there are.
+    pub fn attachments(&self) -> usize {
+        lock(&self.attachments).len()
+    }
+
+    /// Ends the attachments that are not to be kept.
+    pub fn retain(&self, keep: impl Fn(&Attachment) -> bool) {
+        for attachment in lock(&self.attachments).values().filter(|attachment| !keep(attachment)) {
+            attachment.ended().cancel();
+        }
+    }
+
+    /// The methods of a runtime for one who only looks.
+    pub fn looking(&self, known: &Known) -> Api {
+        Api::new(known.client.clone(), looker(&known.record))
+    }
+
+    /// Ends all attachments and removes all receipts of this server.
+    pub fn close(&self) {
+        self.retain(|_| false);
+        self.receipts.close();
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,489 @@
+//! Live runtimes: what is published, who joins, who drives.
+
+use super::{Context, Service, blocking, registry};
+use crate::limits;
+use crate::protocol::{
+    AcceptedResult, AttachParams, AttachResult, AttachmentParams, CloseResult, DetachResult, DiscoverParams,
+    DiscoverResult, Empty, Endpoint, ForgetParams, ForgetResult, InterruptResult, InvokeParams, InvokeResult, Lease,
+    LeaseResult, Permission, Reason, ReceiptsResult, RegisterParams, RegisterResult, RespondParams, RpcError,
+    RuntimeDescribeParams, RuntimeDescribeResult, Source, SteerParams, SteerResult, SubmitParams, SubmitResult,
+    UnregisterParams,
+};
+use crate::runtime::{self, Api, Attachment, Caller, Joining, Known, Published};
+use std::future::Future;
+use std::sync::Arc;
+
+/// What of a runtime a client can be permitted.
+const PERMISSIONS: [Permission; 4] =
+    [Permission::Observe, Permission::Interact, Permission::Approve, Permission::Terminate];
+
+impl From<runtime::ReceiptError> for RpcError {
+    fn from(error: runtime::ReceiptError) -> Self {
+        Self::new(error.reason(), error.to_string())
+    }
+}
+
+fn endpoint(text: &str) -> Result<Endpoint, RpcError> {
+    text.parse().map_err(|error: crate::protocol::MalformedEndpoint| {
+        RpcError::new(Reason::InvalidEndpoint, error.to_string())
+    })
+}
+
+/// What is published in scope.
+async fn published(service: &Arc<Service>, context: &Context) -> Result<Published, RpcError> {
+    let (service, grant) = (service.clone(), context.grant.clone());
+    blocking(move || {
+        let mut published = service.runtimes.published();
+        published.known.retain(|known| grant.reaches_source(&known.record.source));
+        if grant.has_workspace_scope() {
+            published.problems.clear();
+        }
+        published.problems.truncate(limits::PROBLEMS_LISTED);
+        published
+    })
+    .await
+}
+
+pub(super) async fn receipts(service: Arc<Service>, context: Context, _: Empty) -> Result<ReceiptsResult, RpcError> {
+    let published = published(&service, &context).await?;
+    let receipts = published.known.iter().map(|known| known.record.public(known.reachable())).collect();
+    Ok(ReceiptsResult { receipts, problems: published.problems })
+}
+
+pub(super) async fn discover(
+    service: Arc<Service>,
+    context: Context,
+    params: DiscoverParams,
+) -> Result<DiscoverResult, RpcError> {
+    let mut known = published(&service, &context).await?.known;
+    known.retain(|known| known.record.runs(&params.source));
+    let observed = service.runtimes.ask(known).await;
+    Ok(DiscoverResult { endpoint: observed.runtimes.into_iter().next().map(|runtime| runtime.receipt.endpoint) })
+}
+
+pub(super) fn register(
+    service: &Service,
+    context: &Context,
+    params: RegisterParams,
+) -> Result<RegisterResult, RpcError> {
+    if !context.grant.reaches_source(&params.source) {
+        return Err(RpcError::new(Reason::NotFound, "there is no such workspace; register runtimes of your own scope"));
+    }
+    Ok(RegisterResult { endpoint: service.runtimes.receipts().register(&params)? })
+}
+
+pub(super) fn unregister(service: &Service, _: &Context, params: UnregisterParams) -> Result<Empty, RpcError> {
+    service.runtimes.receipts().unregister(&endpoint(&params.endpoint)?)?;
+    Ok(Empty {})
+}
+
+pub(super) async fn forget(
+    service: Arc<Service>,
+    context: Context,
+    params: ForgetParams,
+) -> Result<ForgetResult, RpcError> {
+    let endpoint = endpoint(&params.endpoint)?;
+    if params.force != Some(true) {
+        let mut known = published(&service, &context).await?.known;
+        known.retain(|known| known.record.endpoint == endpoint);
+        if !service.runtimes.ask(known).await.runtimes.is_empty() {
+            let why = "its owner lives and answers; `force` removes the receipt all the same";
+            return Err(RpcError::new(Reason::Busy, why));
+        }
+    }
+    blocking(move || {
+        let receipts = service.runtimes.receipts();
+        match receipts.peek(&endpoint)? {
+            Some(record) if context.grant.reaches_source(&record.source) => {
+                Ok(ForgetResult { removed: receipts.forget_record(&record)? })
+            }
+            _ => Ok(ForgetResult { removed: false }),
+        }
+    })
+    .await?
+}
+
+/// How a client names a runtime.
+enum Target {
+    /// By the id of its entry, or of that of its session.
+    Id(String),
+    RuntimeId(String),
+    Endpoint(Endpoint, Source),
+}
+
+impl Target {
+    fn of(params: &mut AttachParams) -> Result<Self, RpcError> {
+        let (id, runtime_id) = (params.id.take(), params.runtime_id.take());
+        match (id, runtime_id, params.endpoint.take(), params.source.take()) {
+            (Some(id), None, None, None) => Ok(Self::Id(id)),
+            (None, Some(id), None, None) => Ok(Self::RuntimeId(id)),
+            (None, None, Some(named), Some(source)) => Ok(Self::Endpoint(endpoint(&named)?, source)),
+            _ => {
+                let how = "name the runtime by exactly one of `id`, `runtimeId`, and `endpoint` with `source`";
+                Err(RpcError::new(Reason::InvalidParams, how))
+            }
+        }
+    }
+
+    /// The runtime that is meant. Out of scope is nowhere.
+    async fn find(self, service: &Arc<Service>, context: &Context) -> Result<Arc<Known>, RpcError> {
+        match self {
+            Self::Endpoint(endpoint, source) => {
+                if !context.grant.reaches_source(&source) {
+                    return Err(runtime::ReceiptError::NotLive(endpoint).into());
+                }
+                let service = service.clone();
+                Ok(blocking(move || service.runtimes.resolve(&endpoint, &source)).await??)
+            }
+            Self::RuntimeId(id) => {
+                let known = published(service, context).await?.known;
+                by_runtime_id(&known, &id)?.ok_or_else(|| {
+                    let id: String = id.chars().take(200).collect();
+                    RpcError::new(Reason::NotFound, format!("no runtime `{id}` is published; `runtime/receipts` names them"))
+                })
+            }
+            Self::Id(id) => {
+                let known = published(service, context).await?.known;
+                match by_runtime_id(&known, &id)? {
+                    Some(known) => Ok(known),
+                    None => by_session(service, context, known, id).await,
+                }
+            }
+        }
+    }
+}
+
+fn by_runtime_id(known: &[Arc<Known>], id: &str) -> Result<Option<Arc<Known>>, RpcError> {
+    let mut found = known.iter().filter(|known| known.record.runtime_id == id);
+    match (found.next(), found.next()) {
+        (first, None) => Ok(first.cloned()),
+        (_, Some(_)) => {
+            let how = "several live runtimes claim this id; name one by its `endpoint` and `source`";
+            Err(RpcError::new(Reason::AmbiguousRuntime, how))
+        }
+    }
+}
+
+/// The newest runtime of a session that answers, else the newest.
+async fn by_session(
+    service: &Arc<Service>,
+    context: &Context,
+    mut known: Vec<Arc<Known>>,
+    id: String,
+) -> Result<Arc<Known>, RpcError> {
+    let (of, asking) = (service.clone(), context.clone());
+    let (entry, id) = blocking(move || -> Result<_, RpcError> {
+        let snapshot = of.registry.snapshot(&asking)?;
+        Ok((snapshot.item(&id, &asking.grant).map(|item| (item.harness(), item.session_id().to_owned())), id))
+    })
+    .await??;
+    let (harness, session_id) = entry.ok_or_else(|| registry::missing(&id))?;
+    known.retain(|known| {
+        known.record.source.harness == harness && known.record.source.session_id == session_id
+    });
+    let observed = service.runtimes.ask(known.clone()).await;
+    let answering = observed.runtimes.first().map(|runtime| runtime.receipt.endpoint.clone());
+    let found = match answering {
+        Some(endpoint) => known.into_iter().find(|known| known.record.endpoint == endpoint),
+        None => known.into_iter().next(),
+    };
+    found.ok_or_else(|| {
+        let why = "no live runtime runs this session; its entry's `resume` says how a person gets back into it";
+        RpcError::new(Reason::NotLive, why)
+    })
+}
+
+pub(super) async fn attach(
+    service: Arc<Service>,
+    context: Context,
+    mut params: AttachParams,
+) -> Result<AttachResult, RpcError> {
+    let invalid = |why: String| RpcError::new(Reason::InvalidParams, why);
+    let history = match params.history_limit {
+        None => limits::HISTORY_DEFAULT,
+        Some(limit) => u32::try_from(limit).ok().filter(|limit| *limit <= limits::HISTORY_MAX).ok_or_else(|| {
+            invalid(format!("`historyLimit` must be from 0 to {}, not {limit}", limits::HISTORY_MAX))
+        })?,
+    };
+    let permissions = permissions(&context, params.permissions.as_deref())?;
+    let (id, minted) = service.new_attachment();
+    let client_id = params.client_id.take().unwrap_or(minted);
+    if !is_client_id(&client_id) {
+        return Err(invalid("`clientId` is 1 to 128 of `A-Z a-z 0-9 . _ -`".to_owned()));
+    }
+    let known = Target::of(&mut params)?.find(&service, &context).await?;
+    let max = service.limits().attachments;
+    if service.runtimes.attachments() >= max {
+        return Err(RpcError::new(Reason::Limit, format!("a client has at most {max} attachments; detach one first")));
+    }
+    let seat = service.runtimes.seat(&known, &client_id).ok_or_else(|| {
+        RpcError::new(Reason::Busy, "this client id is attached to this runtime already; detach it, or take another")
+    })?;
+    let joining = Joining {
+        id,
+        caller: Caller { client_id, permissions },
+        seat,
+        // A runtime gives one at least.
+        history: history.max(1),
+        auto_renew: params.auto_renew != Some(false),
+        outgoing: context.client.outgoing(),
+        known: context.replied.clone(),
+    };
+    let attached = within(limits::ATTACH, &context, service.runtimes.attach(&known, joining)).await;
+    let (attachment, mut snapshot, lease) = attached?;
+    let skipped = snapshot.history.len().saturating_sub(history as usize);
+    snapshot.history.drain(..skipped);
+    snapshot.replay.retain(|event| params.after.is_none_or(|after| event.sequence > Some(after)));
+    Ok(AttachResult {
+        attachment: attachment.id.clone(),
+        client_id: attachment.client_id.clone(),
+        descriptor: snapshot.descriptor.raw,
+        history: snapshot.history,
+        history_cursor: snapshot.history_cursor,
+        replay: snapshot.replay,
+        lease,
+    })
+}
+
+/// What the client may do at the runtime: no more than it may do here, and no more than it asks for.
+fn permissions(context: &Context, asked: Option<&[Permission]>) -> Result<Vec<Permission>, RpcError> {
+    let asked = asked.unwrap_or(&PERMISSIONS);
+    if let Some(other) = asked.iter().find(|permission| !PERMISSIONS.contains(permission)) {
+        return Err(RpcError::new(Reason::InvalidParams, format!("a runtime knows no permission `{}`", other.id())));
+    }
+    if !asked.contains(&Permission::Observe) {
+        return Err(RpcError::new(Reason::InvalidParams, "an attachment needs `observe`"));
+    }
+    Ok(asked.iter().copied().filter(|permission| context.grant.allows(*permission)).collect())
+}
+
+fn is_client_id(text: &str) -> bool {
+    (1..=limits::CLIENT_ID).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+}
+
+/// Waits for a runtime no longer than this, and no longer than the client is there.
+async fn within<T>(
+    time: std::time::Duration,
+    context: &Context,
+    work: impl Future<Output = Result<T, runtime::Error>>,
+) -> Result<T, RpcError> {
+    tokio::select! {
+        biased;
+        () = context.client.ended().cancelled() => Err(gone()),
+        answer = tokio::time::timeout(time, work) => match answer {
+            Ok(answer) => Ok(answer?),
+            Err(_) => {
+                let why = format!("the runtime did not answer within {} s; it may be suspended", time.as_secs());
+                Err(RpcError::new(Reason::Timeout, why))
+            }
+        },
+    }
+}
+
+fn gone() -> RpcError {
+    RpcError::new(Reason::Cancelled, "the client has no more to say, so its wait is over; the turn goes on")
+}
+
+fn attachment(service: &Service, context: &Context, id: &str) -> Result<Arc<Attachment>, RpcError> {
+    let found = service.runtimes.attachment(id).filter(|attachment| context.grant.reaches_source(&attachment.source));
+    found.ok_or_else(|| {
+        let id: String = id.chars().take(200).collect();
+        RpcError::new(Reason::NotFound, format!("there is no attachment `{id}`, or it is over; attach again"))
+    })
+}
+
+/// The runtime's methods with what this request may do.
+fn api(context: &Context, attachment: &Attachment) -> Api {
+    attachment.api(|permission| context.grant.allows(permission))
+}
+
+pub(super) async fn detach(
+    service: Arc<Service>,
+    context: Context,
+    params: AttachmentParams,
+) -> Result<DetachResult, RpcError> {
+    let attachment = attachment(&service, &context, &params.attachment)?;
+    Ok(DetachResult { lease: attachment.leave().await })
+}
+
+pub(super) async fn describe(
+    service: Arc<Service>,
+    context: Context,
+    params: RuntimeDescribeParams,
+) -> Result<RuntimeDescribeResult, RpcError> {
+    let api = match params {
+        RuntimeDescribeParams { attachment: Some(id), id: None, runtime_id: None } => {
+            api(&context, &*attachment(&service, &context, &id)?)
+        }
+        RuntimeDescribeParams { attachment: None, id, runtime_id } => {
+            let mut params = AttachParams { id, runtime_id, ..AttachParams::default() };
+            let known = Target::of(&mut params)?.find(&service, &context).await?;
+            service.runtimes.looking(&known)
+        }
+        _ => {
+            let how = "name the runtime by exactly one of `attachment`, `id` and `runtimeId`";
+            return Err(RpcError::new(Reason::InvalidParams, how));
+        }
+    };
+    let descriptor = within(limits::RUNTIME_CALL, &context, api.describe()).await?;
+    Ok(RuntimeDescribeResult { descriptor: descriptor.raw })
+}
+
+/// Calls a method that answers who drives.
+async fn leases<F: Future<Output = Result<Lease, runtime::Error>>>(
+    service: &Service,
+    context: &Context,
+    params: &AttachmentParams,
+    call: impl FnOnce(Api) -> F,
+) -> Result<LeaseResult, RpcError> {
+    let attachment = attachment(service, context, &params.attachment)?;
+    let lease = within(limits::RUNTIME_CALL, context, call(api(context, &attachment))).await?;
+    attachment.note(&lease);
+    Ok(LeaseResult { lease })
+}
+
+pub(super) async fn lease(
+    service: Arc<Service>,
+    context: Context,
+    params: AttachmentParams,
+) -> Result<LeaseResult, RpcError> {
+    leases(&service, &context, &params, |api| async move { api.lease().await }).await
+}
+
+pub(super) async fn heartbeat(
+    service: Arc<Service>,
+    context: Context,
+    params: AttachmentParams,
+) -> Result<LeaseResult, RpcError> {
+    leases(&service, &context, &params, |api| async move { api.heartbeat().await }).await
+}
+
+pub(super) async fn acquire_control(
+    service: Arc<Service>,
+    context: Context,
+    params: AttachmentParams,
+) -> Result<LeaseResult, RpcError> {
+    leases(&service, &context, &params, |api| async move { api.acquire_control().await }).await
+}
+
+pub(super) async fn take_control(
+    service: Arc<Service>,
+    context: Context,
+    params: AttachmentParams,
+) -> Result<LeaseResult, RpcError> {
+    leases(&service, &context, &params, |api| async move { api.take_control().await }).await
+}
+
+/// Does what only who drives may do; doing it is taking the wheel, if it is free.
+async fn drive<T>(
+    attachment: &Attachment,
+    work: impl Future<Output = Result<T, RpcError>>,
+) -> Result<T, RpcError> {
+    attachment.hold(true);
+    let answer = work.await;
+    if answer.as_ref().is_err_and(|error| {
+        matches!(error.reason(), Reason::ControllerRequired | Reason::LeaseExpired | Reason::Unauthorized)
+    }) {
+        attachment.hold(false);
+    }
+    answer
+}
+
+/// Waits for a turn, however long. Who does not want the answer any more stops waiting; the turn goes on.
+async fn turn<T: Send + 'static>(
+    context: &Context,
+    attachment: &Attachment,
+    work: impl Future<Output = Result<T, runtime::Error>> + Send + 'static,
+) -> Result<T, RpcError> {
+    let waiting = tokio::spawn(work);
+    let answer = async {
+        tokio::select! {
+            biased;
+            () = context.client.ended().cancelled() => Err(gone()),
+            answer = waiting => match answer {
+                Ok(answer) => Ok(answer?),
+                Err(_) => Err(RpcError::new(Reason::Internal, "the server failed; please report this")),
+            },
+        }
+    };
+    drive(attachment, answer).await
+}
+
+pub(super) async fn submit(
+    service: Arc<Service>,
+    context: Context,
+    params: SubmitParams,
+) -> Result<SubmitResult, RpcError> {
+    let attachment = attachment(&service, &context, &params.attachment)?;
+    let api = api(&context, &attachment);
+    let images = params.images.unwrap_or_default();
+    let reply = turn(&context, &attachment, async move { api.submit(&params.prompt, &images).await }).await?;
+    Ok(SubmitResult { reply })
+}
+
+pub(super) async fn send_input(
+    service: Arc<Service>,
+    context: Context,
+    params: SubmitParams,
+) -> Result<AcceptedResult, RpcError> {
+    let attachment = attachment(&service, &context, &params.attachment)?;
+    let api = api(&context, &attachment);
+    let images = params.images.unwrap_or_default();
+    let call = within(limits::RUNTIME_CALL, &context, api.send_input(&params.prompt, &images));
+    Ok(AcceptedResult { accepted: drive(&attachment, call).await? })
+}
+
+pub(super) async fn steer(
+    service: Arc<Service>,
+    context: Context,
+    params: SteerParams,
+) -> Result<SteerResult, RpcError> {
+    let attachment = attachment(&service, &context, &params.attachment)?;
+    let api = api(&context, &attachment);
+    let call = within(limits::RUNTIME_CALL, &context, api.steer(&params.prompt));
+    Ok(SteerResult { queued: drive(&attachment, call).await? })
+}
+
+pub(super) async fn interrupt(
+    service: Arc<Service>,
+    context: Context,
+    params: AttachmentParams,
+) -> Result<InterruptResult, RpcError> {
+    let attachment = attachment(&service, &context, &params.attachment)?;
+    let api = api(&context, &attachment);
+    let call = within(limits::RUNTIME_CALL, &context, api.interrupt());
+    Ok(InterruptResult { interrupted: drive(&attachment, call).await? })
+}
+
+pub(super) async fn respond(
+    service: Arc<Service>,
+    context: Context,
+    params: RespondParams,
+) -> Result<AcceptedResult, RpcError> {
+    let attachment = attachment(&service, &context, &params.attachment)?;
+    let api = api(&context, &attachment);
+    let call = within(limits::RUNTIME_CALL, &context, api.respond(&params.response));
+    Ok(AcceptedResult { accepted: drive(&attachment, call).await? })
+}
+
+pub(super) async fn invoke(
+    service: Arc<Service>,
+    context: Context,
+    params: InvokeParams,
+) -> Result<InvokeResult, RpcError> {
+    let attachment = attachment(&service, &context, &params.attachment)?;
+    let api = api(&context, &attachment);
+    let result = turn(&context, &attachment, async move { api.invoke(&params.operation).await }).await?;
+    Ok(InvokeResult { result })
+}
+
+pub(super) async fn close(
+    service: Arc<Service>,
+    context: Context,
+    params: AttachmentParams,
+) -> Result<CloseResult, RpcError> {
+    let attachment = attachment(&service, &context, &params.attachment)?;
+    let api = api(&context, &attachment);
+    Ok(CloseResult { closed: within(limits::RUNTIME_CALL, &context, api.close()).await? })
+}
