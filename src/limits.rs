@@ -110,3 +110,13 @@ pub const PEER_RECORD: usize = 64 << 10;
 pub const PEER_RECORDS: usize = 10_000;
 /// Characters of a peer's name, and of what it waits for.
 pub const PEER_NAME_CHARS: usize = 300;
+/// Bytes of a receipt.
+pub const RECEIPT_BYTES: usize = 64 << 10;
+/// Receipts that are read.
+pub const RECEIPTS: usize = 1_000;
+/// Receipts that one server keeps published.
+pub const RECEIPTS_PUBLISHED: usize = 256;
+/// A process that began so much after its receipt can still be its owner: clocks are read one after the other.
+pub const RECEIPT_CLOCK_SLACK: std::time::Duration = std::time::Duration::from_secs(1);
+/// A half-written receipt of a process that is gone is left alone for so long.
+pub const RECEIPT_TEMPORARY_AGE: std::time::Duration = std::time::Duration::from_secs(60);
