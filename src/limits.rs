@@ -134,3 +134,13 @@ pub const EVENTS_WAITING_BYTES: usize = 4 << 20;
 pub const HISTORY_DEFAULT: u32 = 50;
 /// Messages of history at most; a runtime has no more.
 pub const HISTORY_MAX: u32 = 200;
+/// Bytes of a receipt.
+pub const RECEIPT_BYTES: usize = 64 << 10;
+/// Receipts that are read.
+pub const RECEIPTS: usize = 1_000;
+/// Receipts that one server keeps published.
+pub const RECEIPTS_PUBLISHED: usize = 256;
+/// A process that began so much after its receipt can still be its owner: clocks are read one after the other.
+pub const RECEIPT_CLOCK_SLACK: std::time::Duration = std::time::Duration::from_secs(1);
+/// A half-written receipt of a process that is gone is left alone for so long.
+pub const RECEIPT_TEMPORARY_AGE: std::time::Duration = std::time::Duration::from_secs(60);

@@ -1,6 +1,6 @@
 //! Where the stores are: the one place of the core that reads the environment.
 
-use super::{Store, stores};
+use super::{Store, stores, supercode};
 use crate::protocol::{Harness, RootOrigin};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -22,6 +22,9 @@ pub struct Root {
 
 /// The variables that name the user's home, the second one on Windows alone.
 const USER_HOME: [&str; 2] = ["HOME", "USERPROFILE"];
+
+/// The directory of Supercode's home in which the live runtimes of every harness publish their receipts.
+const RECEIPTS: &str = "live-runtimes";
 
 /// The variables of the environment, as far as a store asks for them.
 pub struct Environment<'a>(&'a dyn Fn(&str) -> Option<PathBuf>);
@@ -88,10 +91,11 @@ impl Home {
     }
 }
 
-/// The roots of every harness.
+/// The roots of every harness, and where live runtimes publish their receipts.
 #[derive(Clone, Debug, Default)]
 pub struct Homes {
     roots: Vec<Root>,
+    receipts: Option<PathBuf>,
 }
 
 impl Homes {
@@ -101,7 +105,8 @@ impl Homes {
     }
 
     fn of_environment(environment: &Environment<'_>) -> Self {
-        let mut homes = Self::default();
+        let receipts = supercode::home(environment).map(|home| home.path.join(RECEIPTS));
+        let mut homes = Self { roots: Vec::new(), receipts };
         for root in stores().iter().flat_map(|store| store.roots(environment)) {
             homes.add(root);
         }
@@ -144,6 +149,11 @@ impl Homes {
         &self.roots
     }
 
+    /// The directory of the receipts, where the environment names one.
+    pub fn receipts(&self) -> Option<&Path> {
+        self.receipts.as_deref()
+    }
+
     /// The roots of one harness.
     pub fn of(&self, harness: Harness) -> impl Iterator<Item = &Root> {
         self.roots.iter().filter(move |root| root.harness == harness)
@@ -179,6 +189,24 @@ mod tests {
         );
         assert_eq!(homes(&[]), []);
         assert_eq!(homes(&[("HOME", ""), ("CODEX_HOME", "relative")]), []);
+    }
+
+    #[test]
+    fn the_receipts_are_below_the_first_home_that_is_set_and_never_below_the_current_directory() {
+        let receipts = |variables: &[(&str, &str)]| {
+            let lookup = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, v)| PathBuf::from(v));
+            let homes = Homes::of_environment(&Environment::of(&lookup));
+            homes.receipts().map(|path| path.to_str().unwrap().to_owned())
+        };
+        let (user, config) = (("HOME", "/u"), ("XDG_CONFIG_HOME", "/x"));
+        let own = |value| ("SUPERCODE_HOME", value);
+        assert_eq!(receipts(&[user, config, own("/s")]).unwrap(), "/s/live-runtimes");
+        assert_eq!(receipts(&[user, config, own("")]).unwrap(), "/x/supercode/live-runtimes");
+        assert_eq!(receipts(&[user, config, own("s")]).unwrap(), "/x/supercode/live-runtimes");
+        assert_eq!(receipts(&[user, ("XDG_CONFIG_HOME", "x")]).unwrap(), "/u/.config/supercode/live-runtimes");
+        assert_eq!(receipts(&[config]).unwrap(), "/x/supercode/live-runtimes");
+        assert_eq!(receipts(&[("HOME", "u"), own("s")]), None);
+        assert_eq!(receipts(&[]), None);
     }
 
     #[test]

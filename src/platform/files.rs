@@ -53,6 +53,11 @@ impl Stamp {
         }
     }
 
+    /// Whether both are of one file, whatever happened to it between them.
+    pub fn is_same_file(&self, other: &Self) -> bool {
+        self.inode == other.inode
+    }
+
     /// Time of the last change of content, in epoch milliseconds.
     pub fn modified_ms(&self) -> i64 {
         self.modified_ns.div_euclid(1_000_000)

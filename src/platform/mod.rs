@@ -5,6 +5,7 @@ pub mod exec;
 pub mod files;
 pub mod git;
 pub mod memory;
+pub mod private;
 pub mod process;
 pub mod signals;
 pub mod socket;

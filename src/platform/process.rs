@@ -50,6 +50,34 @@ pub fn start_mark(_pid: i32) -> Option<String> {
     None
 }
 
+/// When the process began, in epoch milliseconds by the clock as it stands now; None where that cannot be read.
+#[cfg(target_os = "linux")]
+pub fn started_at_ms(pid: i32) -> Option<u64> {
+    use nix::time::{ClockId, clock_gettime};
+    let ms = |clock| {
+        let now = clock_gettime(clock).ok()?;
+        u64::try_from(now.tv_sec()).ok()?.checked_mul(1000)?.checked_add(u64::try_from(now.tv_nsec()).ok()? / 1_000_000)
+    };
+    let ticks: u64 = start_mark(pid)?.parse().ok()?;
+    let per_second = u64::try_from(nix::unistd::sysconf(nix::unistd::SysconfVar::CLK_TCK).ok()??).ok()?;
+    // From the clocks themselves: the time of boot that /proc/stat tells is rounded to seconds.
+    let booted_at = ms(ClockId::CLOCK_REALTIME)?.checked_sub(ms(ClockId::CLOCK_BOOTTIME)?)?;
+    booted_at.checked_add(ticks.checked_mul(1000)?.checked_div(per_second)?)
+}
+
+/// When the process began, in epoch milliseconds; None where that cannot be read.
+#[cfg(target_os = "macos")]
+pub fn started_at_ms(pid: i32) -> Option<u64> {
+    let info = information(pid)?;
+    info.pbi_start_tvsec.checked_mul(1000)?.checked_add(info.pbi_start_tvusec / 1000)
+}
+
+/// When the process began: cannot be read here.
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+pub fn started_at_ms(_pid: i32) -> Option<u64> {
+    None
+}
+
 /// The space in which our pids mean something, in Claude Code's spelling; a pid of another one says nothing here.
 pub fn own_pid_domain() -> Option<String> {
     #[cfg(target_os = "linux")]
@@ -82,6 +110,14 @@ fn parse_stat(stat: &str) -> Option<Seen> {
 
 #[cfg(target_os = "macos")]
 fn look(pid: i32) -> Option<Seen> {
+    let info = information(pid)?;
+    let start = jiff::Timestamp::from_second(i64::try_from(info.pbi_start_tvsec).ok()?).ok()?;
+    let start = start.strftime("%a %b %e %H:%M:%S %Y").to_string();
+    Some(Seen { zombie: info.pbi_status == libc::SZOMB, start })
+}
+
+#[cfg(target_os = "macos")]
+fn information(pid: i32) -> Option<libc::proc_bsdinfo> {
     let size = std::mem::size_of::<libc::proc_bsdinfo>() as libc::c_int;
     let mut info = std::mem::MaybeUninit::<libc::proc_bsdinfo>::uninit();
     // SAFETY: the kernel writes at most `size` bytes, and `info` has as many.
@@ -90,10 +126,7 @@ fn look(pid: i32) -> Option<Seen> {
         return None;
     }
     // SAFETY: all of it was written, and every bit pattern is a value of this struct of integers.
-    let info = unsafe { info.assume_init() };
-    let start = jiff::Timestamp::from_second(i64::try_from(info.pbi_start_tvsec).ok()?).ok()?;
-    let start = start.strftime("%a %b %e %H:%M:%S %Y").to_string();
-    Some(Seen { zombie: info.pbi_status == libc::SZOMB, start })
+    Some(unsafe { info.assume_init() })
 }
 
 #[cfg(all(unix, not(any(target_os = "linux", target_os = "macos"))))]
@@ -184,6 +217,20 @@ mod tests {
         assert!(!alive(pid));
         assert_eq!(start_mark(pid), None);
         block_on(exited(pid));
+    }
+
+    #[test]
+    fn a_process_began_between_the_moments_before_and_after_it_was_started() {
+        let now_ms = || u64::try_from(std::time::UNIX_EPOCH.elapsed().unwrap().as_millis()).unwrap();
+        let before = now_ms();
+        let mut child = sleeper();
+        let after = now_ms();
+        let started = started_at_ms(pid_of(&child)).unwrap();
+        // The system counts in ticks of 10 ms, and the clocks are read one after the other.
+        assert!((before - 50..=after + 50).contains(&started), "{before} {started} {after}");
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(started_at_ms(pid_of(&child)), None);
     }
 
     #[test]

@@ -144,7 +144,7 @@ fn parse_word<T: Copy>(
 }
 
 /// Reads a member that is an object. What is derived would take an array for one, member by member.
-fn object<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<T, D::Error> {
+pub(crate) fn object<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<T, D::Error> {
     let raw = Box::<RawValue>::deserialize(deserializer)?;
     if !raw.get().starts_with('{') {
         return Err(D::Error::custom("must be an object"));

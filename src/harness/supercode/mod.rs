@@ -26,24 +26,28 @@ const META: &str = ".meta.json";
 /// The store of Supercode.
 pub struct Supercode;
 
+/// Where Supercode keeps what it keeps.
+pub(super) fn home(environment: &Environment<'_>) -> Option<Home> {
+    let own = environment.home_of(HOME, ".config/supercode");
+    let moved = || {
+        let path = environment.path("XDG_CONFIG_HOME")?.join("supercode");
+        Some(Home { path, origin: RootOrigin::Environment, usual: false })
+    };
+    // A directory for all configuration stands behind the variable of this program, and before the default.
+    match own {
+        Some(home) if home.origin == RootOrigin::Environment => Some(home),
+        Some(home) => moved().filter(|moved| moved.path != home.path).or(Some(home)),
+        None => moved(),
+    }
+}
+
 impl Store for Supercode {
     fn harness(&self) -> Harness {
         Harness::Supercode
     }
 
     fn roots(&self, environment: &Environment<'_>) -> Vec<Root> {
-        let own = environment.home_of(HOME, ".config/supercode");
-        let moved = || {
-            let path = environment.path("XDG_CONFIG_HOME")?.join("supercode");
-            Some(Home { path, origin: RootOrigin::Environment, usual: false })
-        };
-        // A directory for all configuration stands behind the variable of this program, and before the default.
-        let home = match own {
-            Some(home) if home.origin == RootOrigin::Environment => Some(home),
-            Some(home) => moved().filter(|moved| moved.path != home.path).or(Some(home)),
-            None => moved(),
-        };
-        home.iter().map(|home| home.root(Harness::Supercode, SESSIONS)).collect()
+        home(environment).iter().map(|home| home.root(Harness::Supercode, SESSIONS)).collect()
     }
 
     fn named_root(&self, path: &Path) -> Root {
