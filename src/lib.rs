@@ -10,6 +10,7 @@
 //! | [`service`] | what a method does: the method table, authorization, delegation |
 //! | [`registry`] | the inventory: scanning, joining, queries, pages |
 //! | [`harness`] | the stores: one file per harness behind one trait |
+//! | [`runtime`] | live runtimes: receipts, HTTP client, attachments |
 //! | [`peer`] | live Claude Code sessions, from their process registry |
 //! | [`authority`] | permissions and scope |
 //! | [`platform`] | files, processes, descriptors, databases: the only place for `cfg` and `unsafe` |
@@ -26,4 +27,5 @@ pub mod platform;
 pub mod protocol;
 pub mod registry;
 pub mod rpc;
+pub mod runtime;
 pub mod service;
