@@ -11,6 +11,7 @@
 //! | [`registry`] | the inventory: scanning, joining, queries, pages |
 //! | [`runtime`] | live runtimes: receipts, probes, attachments |
 //! | [`harness`] | the stores: one file per harness behind one trait |
+//! | [`runtime`] | live runtimes: receipts, HTTP client, attachments |
 //! | [`peer`] | live Claude Code sessions, from their process registry |
 //! | [`authority`] | permissions and scope |
 //! | [`platform`] | files, processes, descriptors, databases: the only place for `cfg` and `unsafe` |

@@ -144,3 +144,26 @@ pub const RECEIPTS_PUBLISHED: usize = 256;
 pub const RECEIPT_CLOCK_SLACK: std::time::Duration = std::time::Duration::from_secs(1);
 /// A half-written receipt of a process that is gone is left alone for so long.
 pub const RECEIPT_TEMPORARY_AGE: std::time::Duration = std::time::Duration::from_secs(60);
+
+/// Bytes of the head of a runtime's HTTP answer.
+pub const RUNTIME_HEAD: usize = 64 << 10;
+/// Headers of a runtime's HTTP answer.
+pub const RUNTIME_HEADERS: usize = 100;
+/// Bytes of a runtime's answer to what tells how it is: its descriptor, its leases, that it accepts.
+pub const RUNTIME_SHORT_ANSWER: usize = 1 << 20;
+/// Bytes of a runtime's answer that holds a conversation: a snapshot, a reply, an operation's result.
+pub const RUNTIME_ANSWER: usize = 32 << 20;
+/// Bytes of the body of an HTTP error that are looked into.
+pub const RUNTIME_ERROR_BODY: usize = 64 << 10;
+/// Bytes of one event of a runtime.
+pub const RUNTIME_EVENT: usize = 16 << 20;
+/// Bytes of a request to a runtime; real ones hang up at a longer one.
+pub const RUNTIME_REQUEST: usize = 16 << 20;
+/// How long a connection to a runtime may lie idle and still be used. Real ones close it after 300 s.
+pub const RUNTIME_IDLE: std::time::Duration = std::time::Duration::from_secs(60);
+/// Idle connections to one runtime that are kept.
+pub const RUNTIME_IDLE_CONNECTIONS: usize = 4;
+/// Bytes from which on a token is so unlikely a word that it is taken out of what its runtime says.
+pub const TOKEN_SCRUBBED: usize = 16;
+/// Characters that are kept of a name in a runtime's error, and of what is wrong with an answer.
+pub const RUNTIME_NAME_CHARS: usize = 256;

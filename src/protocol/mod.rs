@@ -7,6 +7,7 @@
 mod authority;
 pub mod error;
 mod lifecycle;
+mod nesting;
 mod peer;
 mod registry;
 mod runtime;
@@ -15,6 +16,7 @@ mod session;
 pub use authority::{Authority, AuthorityRequest, Permission};
 pub use error::{Reason, RpcError};
 pub use lifecycle::*;
+pub use nesting::nested_deeper;
 pub use peer::*;
 pub use registry::*;
 pub use runtime::*;

@@ -1,7 +1,7 @@
 //! The envelope of JSON-RPC 2.0: what a frame holds, read without touching the params.
 
 use crate::limits;
-use crate::protocol::{Reason, RpcError};
+use crate::protocol::{Reason, RpcError, nested_deeper};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -104,7 +104,7 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de Raw
 pub fn parse(frame: &[u8]) -> Result<Incoming, RpcError> {
     let bad = |why: String| RpcError::new(Reason::ParseError, why);
     let text = std::str::from_utf8(frame).map_err(|_| bad("the frame is not valid UTF-8".to_owned()))?;
-    if nested_too_deep(frame) {
+    if nested_deeper(frame, limits::NESTING) {
         return Err(bad(format!("the frame is nested deeper than {} levels", limits::NESTING)));
     }
     let raw: &RawValue =
@@ -153,30 +153,6 @@ fn parse_message(raw: &RawValue) -> Message {
         Some(id) => Message::Request { id, call },
         None => Message::Notification(call),
     }
-}
-
-/// Whether brackets nest deeper than is accepted. serde_json bounds what it builds, not what it skips.
-fn nested_too_deep(json: &[u8]) -> bool {
-    if memchr::memchr2_iter(b'[', b'{', json).take(limits::NESTING + 1).count() <= limits::NESTING {
-        return false;
-    }
-    let mut depth = 0_usize;
-    let mut in_string = false;
-    let mut escaped = false;
-    for byte in json {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_string => escaped = true,
-            b'"' => in_string = !in_string,
-            b'[' | b'{' if !in_string => depth += 1,
-            b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth > limits::NESTING {
-            return true;
-        }
-    }
-    false
 }
 
 /// An answer that carries an error.

@@ -1,0 +1,386 @@
+use super::error::Error;
+use super::http::{Caller, Client, Connection, object};
+use super::sse::{Decoder, TooLarge};
+use crate::limits::{RUNTIME_ANSWER, RUNTIME_EVENT, RUNTIME_SHORT_ANSWER};
+use crate::protocol::{
+    Actions, Controller, Decision, Elicited, ElicitedAction, Lease, Observer, RuntimeEvent, RuntimeResponse, State,
+};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use std::sync::Arc;
+
+/// The sequence number of an event that a runtime's own client invents when its stream ends.
+const SYNTHETIC: u64 = u64::MAX;
+
+/// The methods of one runtime, for one caller. Deadlines are the caller's: each future may be dropped.
+///
+/// `status` and `history` are left out on purpose: runtimes answer them whatever the permissions are narrowed to.
+#[derive(Clone)]
+pub struct Api {
+    client: Arc<Client>,
+    caller: Caller,
+}
+
+/// What a runtime says of itself.
+#[derive(Clone, Debug)]
+pub struct Descriptor {
+    /// All of it, as the runtime said it.
+    pub raw: Box<RawValue>,
+    /// The conversation that it runs.
+    pub session_id: String,
+    /// The program whose conversation it is; absent: not stated.
+    pub source_harness: Option<String>,
+    /// The model.
+    pub model: Option<String>,
+    /// The profile of its program.
+    pub profile: Option<String>,
+    /// Busy, idle or shutting down; live where it says something that is not known.
+    pub state: State,
+    /// What it can do for this caller.
+    pub actions: Actions,
+}
+
+/// What a client that joins needs to know.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// What the runtime says of itself.
+    pub descriptor: Descriptor,
+    /// The newest messages, oldest first, as the runtime has them.
+    pub history: Vec<Box<RawValue>>,
+    /// The sequence number that `history` reaches to.
+    pub history_cursor: u64,
+    /// The events since then.
+    pub replay: Vec<RuntimeEvent>,
+}
+
+/// The events of a runtime since it was opened. While it is open its caller is an observer; when it is dropped the
+/// runtime forgets the caller and its control.
+pub struct EventStream {
+    client: Arc<Client>,
+    _connection: Connection,
+    body: Incoming,
+    decoder: Decoder,
+    ended: bool,
+    reason: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Nothing {}
+
+impl Api {
+    /// The methods that `client` reaches, for `caller`.
+    pub fn new(client: Arc<Client>, caller: Caller) -> Self {
+        Self { client, caller }
+    }
+
+    /// What the runtime says of itself. It registers no observer.
+    pub async fn describe(&self) -> Result<Descriptor, Error> {
+        descriptor(self.call("frontend.v2.describe", &Nothing {}, RUNTIME_SHORT_ANSWER).await?)
+    }
+
+    /// Joins as an observer: at most `limit` messages of history, and the events since. Open [`Api::events`] before, and
+    /// drop what both have.
+    pub async fn attach(&self, limit: u32) -> Result<Snapshot, Error> {
+        #[derive(Serialize)]
+        struct Params {
+            limit: u32,
+        }
+        #[derive(Deserialize)]
+        struct Wire {
+            descriptor: Box<RawValue>,
+            history: Vec<Box<RawValue>>,
+            history_cursor: u64,
+            replay: Vec<WireEvent>,
+        }
+        let raw = self.call("frontend.v2.attach", &Params { limit }, RUNTIME_ANSWER).await?;
+        let Wire { descriptor: own, history, history_cursor, replay } = object(&raw)?;
+        let replay = replay.into_iter().filter(|event| event.sequence != SYNTHETIC).map(RuntimeEvent::from).collect();
+        Ok(Snapshot { descriptor: descriptor(own)?, history, history_cursor, replay })
+    }
+
+    /// Opens the stream of events; the subscription stands when this returns.
+    pub async fn events(&self) -> Result<EventStream, Error> {
+        let (connection, body) = self.client.events(&self.caller).await?;
+        Ok(EventStream {
+            client: Arc::clone(&self.client),
+            _connection: connection,
+            body,
+            decoder: Decoder::new(RUNTIME_EVENT),
+            ended: false,
+            reason: None,
+        })
+    }
+
+    /// Who drives and who looks.
+    pub async fn lease(&self) -> Result<Lease, Error> {
+        self.leases("frontend.v2.lease").await
+    }
+
+    /// Takes control if nobody has it, or renews it.
+    pub async fn acquire_control(&self) -> Result<Lease, Error> {
+        self.leases("frontend.v2.acquire_control").await
+    }
+
+    /// Takes control, whoever has it. After a lease ran out this alone helps.
+    pub async fn take_control(&self) -> Result<Lease, Error> {
+        self.leases("frontend.v2.take_control").await
+    }
+
+    /// Renews what the caller has. Control that ran out does not come back by it, which is no error.
+    pub async fn heartbeat(&self) -> Result<Lease, Error> {
+        self.leases("frontend.v2.heartbeat").await
+    }
+
+    /// Gives up observing and control.
+    pub async fn detach(&self) -> Result<Lease, Error> {
+        self.leases("frontend.v2.detach").await
+    }
+
+    /// Runs a turn and waits for its end, however long: what it ended with.
+    pub async fn submit(&self, prompt: &str, images: &[String]) -> Result<String, Error> {
+        #[derive(Deserialize)]
+        struct Wire {
+            reply: String,
+        }
+        let raw = self.call("frontend.v2.submit", &Prompt { prompt, image_urls: images }, RUNTIME_ANSWER).await?;
+        Ok(object::<Wire>(&raw)?.reply)
+    }
+
+    /// Starts a turn. True: the runtime took it.
+    pub async fn send_input(&self, prompt: &str, images: &[String]) -> Result<bool, Error> {
+        self.flag("frontend.v2.send_input", &Prompt { prompt, image_urls: images }).await
+    }
+
+    /// Says something to the turn that runs. True: it will see it.
+    pub async fn steer(&self, prompt: &str) -> Result<bool, Error> {
+        self.flag("frontend.v2.steer", &Prompt { prompt, image_urls: &[] }).await
+    }
+
+    /// Stops the turn. False: none ran.
+    pub async fn interrupt(&self) -> Result<bool, Error> {
+        self.flag("frontend.v2.interrupt", &Nothing {}).await
+    }
+
+    /// Answers a request of the runtime. True: it took the answer.
+    pub async fn respond(&self, response: &RuntimeResponse) -> Result<bool, Error> {
+        #[derive(Serialize)]
+        struct Params<'a> {
+            response: WireResponse<'a>,
+        }
+        self.flag("frontend.v2.respond", &Params { response: response.into() }).await
+    }
+
+    /// Runs one of the descriptor's operations, spelled as the runtime does; its result likewise.
+    pub async fn invoke(&self, operation: &RawValue) -> Result<Box<RawValue>, Error> {
+        #[derive(Serialize)]
+        struct Params<'a> {
+            operation: &'a RawValue,
+        }
+        self.call("frontend.v2.invoke", &Params { operation }, RUNTIME_ANSWER).await
+    }
+
+    /// Ends the runtime. True: it ends.
+    pub async fn close(&self) -> Result<bool, Error> {
+        self.flag("frontend.v2.close", &Nothing {}).await
+    }
+
+    async fn call(&self, method: &str, params: &impl Serialize, max_bytes: usize) -> Result<Box<RawValue>, Error> {
+        self.client.call(&self.caller, method, params, max_bytes).await
+    }
+
+    async fn leases(&self, method: &str) -> Result<Lease, Error> {
+        let raw = self.call(method, &Nothing {}, RUNTIME_SHORT_ANSWER).await?;
+        object::<WireLease>(&raw).map(Lease::from)
+    }
+
+    /// Calls a method whose result is one word, yes or no.
+    async fn flag(&self, method: &str, params: &impl Serialize) -> Result<bool, Error> {
+        #[derive(Deserialize)]
+        struct Wire {
+            #[serde(alias = "queued", alias = "interrupted", alias = "closed")]
+            accepted: bool,
+        }
+        let raw = self.call(method, params, RUNTIME_SHORT_ANSWER).await?;
+        Ok(object::<Wire>(&raw)?.accepted)
+    }
+}
+
+impl EventStream {
+    /// The next event; `None`: the stream has ended, and [`EventStream::reason`] may say why. May be dropped and called
+    /// again, and nothing is lost.
+    ///
+    /// # Errors
+    /// Where the stream ended within an event, or gave something that is none. Nothing follows an error.
+    pub async fn next(&mut self) -> Result<Option<RuntimeEvent>, Error> {
+        if self.ended {
+            return Ok(None);
+        }
+        let next = self.event().await;
+        self.ended = !matches!(next, Ok(Some(_)));
+        next
+    }
+
+    /// What the runtime said for an end that it announced.
+    pub fn reason(&self) -> Option<&str> {
+        self.reason.as_deref()
+    }
+
+    async fn event(&mut self) -> Result<Option<RuntimeEvent>, Error> {
+        let Some(data) = self.data().await? else { return Ok(None) };
+        let raw = self.client.json(data)?;
+        let event: WireEvent = object(&raw)?;
+        if event.sequence == SYNTHETIC {
+            self.reason = event.message();
+            return Ok(None);
+        }
+        Ok(Some(event.into()))
+    }
+
+    /// The data of the next event that has any.
+    async fn data(&mut self) -> Result<Option<Vec<u8>>, Error> {
+        loop {
+            while let Some(data) = self.decoder.next() {
+                if !data.is_empty() {
+                    return Ok(Some(data));
+                }
+            }
+            match self.body.frame().await {
+                Some(frame) => {
+                    if let Ok(bytes) = frame?.into_data() {
+                        self.decoder.feed(&bytes).map_err(|TooLarge| Error::TooLarge("an event of the runtime"))?;
+                    }
+                }
+                None if self.decoder.is_inside_event() => return Err(Error::Closed),
+                None => return Ok(None),
+            }
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Prompt<'a> {
+    prompt: &'a str,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    image_urls: &'a [String],
+}
+
+fn descriptor(raw: Box<RawValue>) -> Result<Descriptor, Error> {
+    #[derive(Deserialize)]
+    struct Wire {
+        session_id: String,
+        source_harness: Option<String>,
+        model: Option<String>,
+        emulation_profile: Option<String>,
+        turn_state: String,
+        connection_state: String,
+        #[serde(default)]
+        actions: Option<Actions>,
+    }
+    let wire: Wire = object(&raw)?;
+    let state = match (wire.connection_state.as_str(), wire.turn_state.as_str()) {
+        ("shutting_down", _) => State::ShuttingDown,
+        (_, "busy") => State::Busy,
+        (_, "idle") => State::Idle,
+        _ => State::Live,
+    };
+    Ok(Descriptor {
+        raw,
+        session_id: wire.session_id,
+        source_harness: wire.source_harness,
+        model: wire.model,
+        profile: wire.emulation_profile,
+        state,
+        actions: wire.actions.unwrap_or_default(),
+    })
+}
+
+#[derive(Deserialize)]
+struct WireEvent {
+    sequence: u64,
+    kind: String,
+    payload: Option<Box<RawValue>>,
+}
+
+impl WireEvent {
+    /// `payload.message`, where there is one.
+    fn message(&self) -> Option<String> {
+        #[derive(Deserialize)]
+        struct Said {
+            message: String,
+        }
+        object::<Said>(self.payload.as_ref()?).ok().map(|said| said.message)
+    }
+}
+
+impl From<WireEvent> for RuntimeEvent {
+    fn from(WireEvent { sequence, kind, payload }: WireEvent) -> Self {
+        Self { sequence: Some(sequence), kind, payload, cursor: None, reason: None }
+    }
+}
+
+#[derive(Deserialize)]
+struct WireLease {
+    controller: Option<WireController>,
+    observers: Vec<WireObserver>,
+    lease_ttl_ms: u64,
+}
+
+#[derive(Deserialize)]
+struct WireController {
+    client_id: String,
+    expires_at_ms: u64,
+}
+
+#[derive(Deserialize)]
+struct WireObserver {
+    client_id: String,
+    last_seen_ms: u64,
+}
+
+impl From<WireLease> for Lease {
+    fn from(lease: WireLease) -> Self {
+        let controller = |WireController { client_id, expires_at_ms }| Controller { client_id, expires_at_ms };
+        let observer = |WireObserver { client_id, last_seen_ms }| Observer { client_id, last_seen_ms };
+        Self {
+            controller: lease.controller.map(controller),
+            observers: lease.observers.into_iter().map(observer).collect(),
+            lease_ttl_ms: lease.lease_ttl_ms,
+        }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum WireResponse<'a> {
+    Approval { request_id: u64, decision: Decision },
+    Elicitation(WireElicited<'a>),
+    Other(WireElicited<'a>),
+}
+
+#[derive(Serialize)]
+struct WireElicited<'a> {
+    request_id: u64,
+    action: ElicitedAction,
+    /// `null` where there is none.
+    content: Option<&'a serde_json::Value>,
+}
+
+impl<'a> From<&'a RuntimeResponse> for WireResponse<'a> {
+    fn from(response: &'a RuntimeResponse) -> Self {
+        match response {
+            RuntimeResponse::Approval { request_id, decision } => {
+                Self::Approval { request_id: *request_id, decision: *decision }
+            }
+            RuntimeResponse::Elicitation(elicited) => Self::Elicitation(elicited.into()),
+            RuntimeResponse::Other(elicited) => Self::Other(elicited.into()),
+        }
+    }
+}
+
+impl<'a> From<&'a Elicited> for WireElicited<'a> {
+    fn from(elicited: &'a Elicited) -> Self {
+        Self { request_id: elicited.request_id, action: elicited.action, content: elicited.content.as_ref() }
+    }
+}

@@ -1,0 +1,215 @@
+use crate::limits;
+use crate::protocol::{Reason, RpcError};
+use serde::Deserialize;
+use std::fmt;
+use std::io;
+
+/// Why a runtime did not do what was asked. No text of it holds the token, a header or a URL.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Nothing listens there, or no connection could be made.
+    #[error("the runtime takes no connection ({0}); `runtime/receipts` lists those that there are")]
+    Refused(#[source] io::Error),
+    /// The connection ended before the answer, or an event, was whole. Whether the request was carried out is unknown.
+    #[error("the runtime closed the connection before its answer was whole; look at its state before you ask again")]
+    Closed,
+    /// An HTTP status other than 200, without an error in the words of the contract.
+    #[error("{}", http_text(*.status, .message.as_deref()))]
+    Http {
+        /// The status.
+        status: u16,
+        /// What the body says: `{"error": "..."}`.
+        message: Option<String>,
+    },
+    /// A bound on bytes is passed, by what this names.
+    #[error("{0} is larger than is accepted")]
+    TooLarge(&'static str),
+    /// The answer is none that the contract knows.
+    #[error("the runtime's answer cannot be understood: {0}")]
+    Malformed(String),
+    /// What was to be sent cannot stand in an HTTP header.
+    #[error("{0}")]
+    Unsendable(&'static str),
+    /// The runtime refused, in the words of the contract.
+    #[error(transparent)]
+    Remote(#[from] RemoteError),
+}
+
+/// An error of the runtime's own.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct RemoteError {
+    /// Its code; those of JSON-RPC and of the runtime's contract, which are not ours.
+    pub code: i64,
+    /// The stable word for it, where it has one.
+    #[serde(default, deserialize_with = "name")]
+    pub name: Option<String>,
+    /// The action that failed.
+    #[serde(default, deserialize_with = "name")]
+    pub operation: Option<String>,
+    /// What the runtime says to a person.
+    #[serde(default)]
+    pub message: String,
+    /// The permission that is missing.
+    #[serde(default, deserialize_with = "name")]
+    pub permission: Option<String>,
+    /// The client that drives the runtime.
+    #[serde(default, deserialize_with = "name")]
+    pub holder: Option<String>,
+    /// Until when it does, in epoch milliseconds.
+    #[serde(default, rename = "expiresAtMs")]
+    pub expires_at_ms: Option<u64>,
+}
+
+/// A name is short; what is not is left out.
+fn name<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let name = Option::<String>::deserialize(deserializer)?;
+    Ok(name.filter(|name| name.chars().count() <= limits::RUNTIME_NAME_CHARS))
+}
+
+impl Error {
+    /// An answer that is none. Only the beginning of a long explanation is kept.
+    pub(super) fn malformed(what: impl Into<String>) -> Self {
+        let mut what = what.into();
+        if let Some((end, _)) = what.char_indices().nth(limits::RUNTIME_NAME_CHARS) {
+            what.truncate(end);
+            what.push('…');
+        }
+        Self::Malformed(what)
+    }
+
+    /// The word for it that a client of ours switches on.
+    pub fn reason(&self) -> Reason {
+        match self {
+            Self::Refused(_) | Self::Closed | Self::Malformed(_) => Reason::Transport,
+            Self::TooLarge(_) => Reason::TooLarge,
+            Self::Unsendable(_) => Reason::InvalidArgument,
+            Self::Remote(error) => error.reason(),
+            Self::Http { status, .. } => match status {
+                401 => Reason::Unauthenticated,
+                403 => Reason::Unauthorized,
+                500 => Reason::Execution,
+                _ => Reason::Transport,
+            },
+        }
+    }
+
+    /// Whether the runtime answered in the words of the contract: it is there, whatever it refused.
+    pub fn is_contact(&self) -> bool {
+        matches!(self, Self::Remote(_))
+    }
+}
+
+impl From<hyper::Error> for Error {
+    fn from(error: hyper::Error) -> Self {
+        let broken_body = std::error::Error::source(&error)
+            .and_then(|source| source.downcast_ref::<io::Error>())
+            .is_some_and(|error| matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput));
+        // A head over its bound is a parse error too, and says so.
+        if error.is_parse() || broken_body { Self::malformed(format!("its HTTP is wrong: {error}")) } else { Self::Closed }
+    }
+}
+
+impl From<Error> for RpcError {
+    fn from(error: Error) -> Self {
+        let mut answer = Self::new(error.reason(), error.to_string());
+        if let Error::Remote(error) = error {
+            for (member, value) in [("permission", error.permission), ("holder", error.holder)] {
+                if let Some(value) = value {
+                    answer = answer.with(member, value);
+                }
+            }
+            if let Some(at) = error.expires_at_ms {
+                answer = answer.with("expiresAtMs", at);
+            }
+        }
+        answer
+    }
+}
+
+impl RemoteError {
+    /// By its name first, then by its code.
+    pub fn reason(&self) -> Reason {
+        if let Some(name) = &self.name {
+            return match name.as_str() {
+                "unauthenticated" => Reason::Unauthenticated,
+                "unauthorized" => Reason::Unauthorized,
+                "controller_required" => Reason::ControllerRequired,
+                "lease_expired" => Reason::LeaseExpired,
+                "invalid_argument" => Reason::InvalidArgument,
+                "not_found" => Reason::NotFound,
+                "busy" => Reason::Busy,
+                "unsupported_action" => Reason::UnsupportedAction,
+                "transport" => Reason::Transport,
+                _ => Reason::Execution,
+            };
+        }
+        match self.code {
+            -32601 | -32020 | -32023 => Reason::UnsupportedAction,
+            -32602 | -32022 => Reason::InvalidArgument,
+            -32000 => Reason::Busy,
+            -32021 => Reason::NotFound,
+            -32030 => Reason::Unauthenticated,
+            -32031 => Reason::Unauthorized,
+            -32032 => Reason::ControllerRequired,
+            -32033 => Reason::LeaseExpired,
+            _ => Reason::Execution,
+        }
+    }
+}
+
+impl std::error::Error for RemoteError {}
+
+impl fmt::Display for RemoteError {
+    /// What is wrong, and what to do next.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let said = &self.message;
+        match self.reason() {
+            Reason::LeaseExpired => f.write_str("control of the runtime lapsed; only `runtime/takeControl` helps"),
+            Reason::ControllerRequired => {
+                match &self.holder {
+                    Some(holder) => write!(f, "the client `{holder}` controls the runtime")?,
+                    None => f.write_str("another client controls the runtime")?,
+                }
+                f.write_str("; wait until it lets go, or use `runtime/takeControl`")
+            }
+            Reason::Unauthorized => {
+                match &self.permission {
+                    Some(permission) => write!(f, "the runtime wants the permission `{permission}`")?,
+                    None => write!(f, "the runtime does not permit it: {said}")?,
+                }
+                f.write_str("; attach with more permissions, if you have them")
+            }
+            Reason::Unauthenticated => f.write_str(UNAUTHENTICATED),
+            Reason::Busy => write!(
+                f,
+                "the runtime is busy: {said}; wait for the end of the turn, or use `runtime/steer` or `runtime/interrupt`"
+            ),
+            Reason::UnsupportedAction => {
+                write!(f, "the runtime cannot do that: {said}; `actions` of its descriptor tells what it can")
+            }
+            Reason::NotFound => write!(f, "the runtime does not find it: {said}; it may be settled already"),
+            Reason::InvalidArgument => write!(f, "the runtime refuses an argument: {said}"),
+            Reason::Transport => write!(f, "the runtime cannot deliver it: {said}"),
+            _ => write!(f, "the runtime failed: {said}"),
+        }
+    }
+}
+
+const UNAUTHENTICATED: &str =
+    "the runtime does not accept the token of its receipt; `runtime/receipts` shows whether there is a newer one";
+
+fn http_text(status: u16, message: Option<&str>) -> String {
+    let text = match status {
+        300..=399 => "the runtime redirects, which is never followed",
+        400 => "the runtime does not understand the request",
+        401 => UNAUTHENTICATED,
+        403 => "the runtime forbids it; attach with more permissions, if you have them",
+        404 => "there is no runtime's API at this address; something else may listen there now",
+        500..=599 => "the runtime failed",
+        _ => "the runtime's answer is not one of its API",
+    };
+    match message {
+        Some(message) => format!("{text} (HTTP {status}: {message})"),
+        None => format!("{text} (HTTP {status})"),
+    }
+}
