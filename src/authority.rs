@@ -1,7 +1,7 @@
 //! Permissions and scope: what a client may do, and to which entries. Only ever narrowed.
 
 use crate::platform::files::resolve;
-use crate::protocol::{Authority, AuthorityRequest, Harness, Permission};
+use crate::protocol::{Authority, AuthorityRequest, Harness, Permission, Source};
 use std::path::{Path, PathBuf};
 
 /// What was granted. Made by the spawner, then only narrowed.
@@ -60,6 +60,11 @@ impl Grant {
     /// Whether entries of a harness are in scope.
     pub fn reaches_harness(&self, harness: Harness) -> bool {
         self.harnesses.as_ref().is_none_or(|harnesses| harnesses.contains(&harness))
+    }
+
+    /// Whether a conversation is in scope.
+    pub fn reaches_source(&self, source: &Source) -> bool {
+        self.reaches_harness(source.harness) && self.reaches_workspace(Some(&source.workspace))
     }
 
     /// Whether there is a workspace scope: then what has no known workspace is outside it.

@@ -9,9 +9,8 @@
 //! | [`rpc`] | how messages cross: framing, envelope, requests in flight, outbox |
 //! | [`service`] | what a method does: the method table, authorization, delegation |
 //! | [`registry`] | the inventory: scanning, joining, queries, pages |
-//! | [`runtime`] | live runtimes: receipts, probes, attachments |
+//! | [`runtime`] | live runtimes: receipts, HTTP client, probes, attachments |
 //! | [`harness`] | the stores: one file per harness behind one trait |
-//! | [`runtime`] | live runtimes: receipts, HTTP client, attachments |
 //! | [`peer`] | live Claude Code sessions, from their process registry |
 //! | [`authority`] | permissions and scope |
 //! | [`platform`] | files, processes, descriptors, databases: the only place for `cfg` and `unsafe` |

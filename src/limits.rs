@@ -4,7 +4,7 @@ use crate::protocol::Limits;
 
 /// The bounds that a client can hit, as they are unless lowered.
 pub const DEFAULT: Limits =
-    Limits { frame_bytes: 16 << 20, page_max: 1_000, requests_in_flight: 64, batch_max: 64, message_bytes: 64 << 10 };
+    Limits { frame_bytes: 16 << 20, page_max: 1_000, requests_in_flight: 64, batch_max: 64, message_bytes: 64 << 10, attachments: 64 };
 
 /// Entries of a page when the client does not say.
 pub const PAGE_DEFAULT: usize = 50;
@@ -167,3 +167,7 @@ pub const RUNTIME_IDLE_CONNECTIONS: usize = 4;
 pub const TOKEN_SCRUBBED: usize = 16;
 /// Characters that are kept of a name in a runtime's error, and of what is wrong with an answer.
 pub const RUNTIME_NAME_CHARS: usize = 256;
+/// Bytes of a client's name at a runtime.
+pub const CLIENT_ID: usize = 128;
+/// Sources that one call asks the states of.
+pub const STATES: usize = 1_000;

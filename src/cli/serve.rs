@@ -88,6 +88,7 @@ fn lower(flags: &[String]) -> Result<Limits, String> {
             "requestsInFlight" => &mut limits.requests_in_flight,
             "batchMax" => &mut limits.batch_max,
             "messageBytes" => &mut limits.message_bytes,
+            "attachments" => &mut limits.attachments,
             _ => return Err(format!("--limit {name}: there is no such bound; `initialize` tells them")),
         };
         match value.parse() {
@@ -108,7 +109,9 @@ fn serve(config: Config, framing: FramingArg) -> std::io::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let (end, signal) = runtime.block_on(async {
         let mut signals = Signals::new()?;
-        let service = Arc::new(Service::new(config)?);
+        let service = Arc::new(Service::new(config, tokio::runtime::Handle::current())?);
+        let swept = service.clone();
+        tokio::task::spawn_blocking(move || swept.sweep());
         let (input, output) = stdio::open()?;
         let mut signal = None;
         let end = rpc::serve(service, framing, input, output, async { signal = Some(signals.next().await) }).await?;

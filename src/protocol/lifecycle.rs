@@ -110,6 +110,8 @@ pub struct Limits {
     pub batch_max: usize,
     /// The longest text of `peer/message`, in bytes.
     pub message_bytes: usize,
+    /// Attachments to runtimes at one time.
+    pub attachments: usize,
 }
 
 /// Params of `authority/narrow`.

@@ -127,7 +127,7 @@ impl Snapshot {
         let stored = self.problems.iter().filter(in_scope).cloned();
         let of_runtimes = self.observed.troubles.iter().filter(|trouble| match &trouble.source {
             None => !scoped,
-            Some(source) => grant.reaches_harness(source.harness) && grant.reaches_workspace(Some(&source.workspace)),
+            Some(source) => grant.reaches_source(source),
         });
         let seen = self.runtimes_in_scope(grant);
         let mut doubles: Vec<&str> = ambiguous(&seen).into_iter().collect();

@@ -18,7 +18,7 @@ pub use query::Request;
 
 use crate::harness::{Homes, Root};
 use crate::protocol::{Harness, Problem, RootOrigin, Skipped};
-use crate::runtime::Observed;
+use crate::runtime::{Observed, Runtimes};
 use crate::{harness, limits, peer};
 use inventory::{Live, Stored};
 use roots::Slot;
@@ -45,6 +45,7 @@ pub struct Registry {
     /// How many readings have begun, to let a call share one that began after it came.
     begun: std::sync::atomic::AtomicU64,
     instance: String,
+    runtimes: Arc<Runtimes>,
 }
 
 struct State {
@@ -96,7 +97,7 @@ pub struct RootReport {
 
 impl Registry {
     /// An inventory of these homes; nothing is read yet.
-    pub fn new(homes: Homes, instance: String) -> Self {
+    pub fn new(homes: Homes, instance: String, runtimes: Arc<Runtimes>) -> Self {
         let slots = homes.roots().iter().cloned().map(|root| Slot::new(RootScan::new(root))).collect();
         let state = State {
             homes,
@@ -109,7 +110,7 @@ impl Registry {
             revision: 0,
             last: None,
         };
-        Self { state: Mutex::new(state), begun: 0.into(), instance }
+        Self { state: Mutex::new(state), begun: 0.into(), instance, runtimes }
     }
 
     /// Adds roots that a client named.
@@ -157,7 +158,7 @@ impl Registry {
             return Ok(last.clone());
         }
         let number = self.begun.fetch_add(1, Ordering::SeqCst) + 1;
-        let snapshot = Arc::new(state.read(&self.instance, attendant)?);
+        let snapshot = Arc::new(state.read(&self.instance, &self.runtimes, attendant)?);
         state.last = Some((number, snapshot.clone()));
         Ok(snapshot)
     }
@@ -168,7 +169,9 @@ impl Registry {
 }
 
 impl State {
-    fn read(&mut self, instance: &str, attendant: &dyn Attendant) -> Result<Snapshot, Error> {
+    fn read(&mut self, instance: &str, runtimes: &Arc<Runtimes>, attendant: &dyn Attendant) -> Result<Snapshot, Error> {
+        // They are asked while the files are read.
+        let look = runtimes.look();
         roots::refresh_all(&self.slots, limits::ROOT_SILENCE, attendant)?;
         let begin = Instant::now();
         let listing = peer::list(&claude_homes(&self.homes));
@@ -196,6 +199,11 @@ impl State {
             self.revision += 1;
         }
         self.live = Arc::new(live);
+        let observed = look.finish();
+        if !same(&self.observed, &observed) {
+            self.revision += 1;
+        }
+        self.observed = Arc::new(observed);
         let mut problems = self.stored.problems.clone();
         problems.extend(listing.problems.iter().cloned());
         problems.truncate(limits::PROBLEMS_LISTED);
@@ -237,6 +245,11 @@ impl Snapshot {
     pub fn elapsed(&self, harness: Harness) -> Duration {
         self.elapsed.get(&harness).copied().unwrap_or_default()
     }
+}
+
+/// Whether nothing but clocks tells two looks at the runtimes apart.
+fn same(a: &Observed, b: &Observed) -> bool {
+    a.runtimes.len() == b.runtimes.len() && a.runtimes.iter().zip(&b.runtimes).all(|(a, b)| a.is_as(b))
 }
 
 fn claude_homes(homes: &Homes) -> Vec<PathBuf> {

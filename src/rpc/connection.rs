@@ -66,7 +66,7 @@ pub async fn serve(
         read_first: false,
     };
     let end = connection.run(input, notifications, results, closed, stop).await;
-    connection.client.end();
+    connection.service.end(&connection.client);
     connection.inflight.cancel_all();
     end
 }
@@ -187,7 +187,7 @@ impl Connection {
                     Came::Read(Ok(1..)) => {}
                     Came::Read(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
                     Came::Read(Ok(0) | Err(_)) => {
-                        self.client.end();
+                        self.service.end(&self.client);
                         drain = Some(Instant::now() + limits::DRAIN);
                     }
                 },

@@ -87,6 +87,11 @@ impl Attachment {
         self.held.send_if_modified(|known| std::mem::replace(known, ttl) != ttl);
     }
 
+    /// Whether the runtime still knows the client.
+    pub(super) fn is_there(&self) -> bool {
+        !self.ended.is_cancelled() && self.left.borrow().is_none()
+    }
+
     /// Set when it is over: nothing more is told of it, and nothing waits for its runtime.
     pub fn ended(&self) -> &CancellationToken {
         &self.ended

@@ -30,6 +30,9 @@ pub enum Error {
     /// What was to be sent cannot stand in an HTTP header.
     #[error("{0}")]
     Unsendable(&'static str),
+    /// What answers is not what the receipt names.
+    #[error("{0}; `runtime/receipts` shows whether there is a newer one")]
+    Mismatch(&'static str),
     /// The runtime refused, in the words of the contract.
     #[error(transparent)]
     Remote(#[from] RemoteError),
@@ -83,6 +86,7 @@ impl Error {
             Self::Refused(_) | Self::Closed | Self::Malformed(_) => Reason::Transport,
             Self::TooLarge(_) => Reason::TooLarge,
             Self::Unsendable(_) => Reason::InvalidArgument,
+            Self::Mismatch(_) => Reason::IdentityMismatch,
             Self::Remote(error) => error.reason(),
             Self::Http { status, .. } => match status {
                 401 => Reason::Unauthenticated,

@@ -31,3 +31,6 @@ pub use probe::Known;
 pub use receipt::{Record, Refusal};
 pub use receipts::{Error as ReceiptError, Listing, Receipts};
 pub use runtimes::{Joining, Look, Published, Runtimes};
+
+#[cfg(test)]
+pub(crate) use runtimes::testing;

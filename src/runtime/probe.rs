@@ -14,8 +14,9 @@ use tokio::sync::watch;
 
 /// A published runtime that this server knows: its connections, and how it answered.
 pub struct Known {
+    /// Its receipt.
     pub record: Arc<Record>,
-    pub client: Arc<Client>,
+    pub(super) client: Arc<Client>,
     state: Mutex<State>,
 }
 
@@ -46,7 +47,7 @@ impl Known {
     /// A runtime of which nothing but its receipt is known. Fails where that cannot be used.
     pub fn new(record: Arc<Record>) -> Result<Self, Problem> {
         let address = &record.address;
-        match Client::new(address.candidates().to_vec(), address.authority(), record.token.clone()) {
+        match Client::new(address.candidates().to_vec(), address.authority().to_owned(), record.token.clone()) {
             Ok(client) => Ok(Self { record, client: Arc::new(client), state: Mutex::default() }),
             Err(error) => Err(trouble(&record, error.reason(), error.to_string()).problem),
         }

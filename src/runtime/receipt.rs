@@ -1,6 +1,7 @@
 //! One receipt: what a runtime published of itself, as far as it can be believed.
 
 use super::address::{Address, AddressError};
+use super::api::Descriptor;
 use super::owner::Mark;
 use crate::platform::files::{Stamp, resolve};
 use crate::platform::private::Unfit;
@@ -192,6 +193,23 @@ impl Record {
             metadata: self.metadata.clone(),
             reachable,
         }
+    }
+
+    /// Whether both were read from one and the same state of a file.
+    pub(super) fn is_same_file(&self, other: &Self) -> bool {
+        self.endpoint == other.endpoint && self.stamp == other.stamp
+    }
+
+    /// Whether what answers at its address is the runtime that it names. A runtime need not state its harness.
+    pub(super) fn agrees(&self, descriptor: &Descriptor) -> Result<(), super::Error> {
+        let harness = descriptor.source_harness.as_deref();
+        if descriptor.session_id != self.runtime_id {
+            return Err(super::Error::Mismatch("another runtime answers at the address of the receipt"));
+        }
+        if harness.is_some_and(|harness| harness != self.source.harness.id()) {
+            return Err(super::Error::Mismatch("the runtime is one of another harness than its receipt says"));
+        }
+        Ok(())
     }
 
     /// Whether this is the conversation that it runs. Workspaces are the same where they lead to the same place.

@@ -16,7 +16,14 @@ use std::time::SystemTime;
 /// The receipts of one directory. What this server publishes there is gone when this value is.
 pub struct Receipts {
     directory: Option<PathBuf>,
-    published: Mutex<HashMap<Endpoint, Published>>,
+    published: Mutex<Publishing>,
+}
+
+/// What this server published, until it publishes no more.
+#[derive(Default)]
+struct Publishing {
+    receipts: HashMap<Endpoint, Published>,
+    closed: bool,
 }
 
 /// A receipt that this server published.
@@ -60,6 +67,9 @@ pub enum Error {
     /// This server did not publish it.
     #[error("the receipt {0} was not registered by this client")]
     NotRegistered(Endpoint),
+    /// It publishes no more.
+    #[error("the client is gone, and a receipt would outlive it")]
+    Closed,
     /// Too many are published.
     #[error("a client may have {} receipts; unregister one first", limits::RECEIPTS_PUBLISHED)]
     Limit,
@@ -82,7 +92,7 @@ impl Error {
                 Reason::Io
             }
             Self::InvalidReceipt(_) => Reason::InvalidReceipt,
-            Self::Directory { .. } | Self::NoHome => Reason::Unavailable,
+            Self::Directory { .. } | Self::NoHome | Self::Closed => Reason::Unavailable,
             Self::NotRegistered(_) => Reason::NotFound,
             Self::Limit => Reason::Limit,
             Self::Io(_) => Reason::Io,
@@ -136,7 +146,10 @@ impl Receipts {
     /// Publishes a runtime. Its receipt stays until it is unregistered, or this value or the owner is gone.
     pub fn register(&self, params: &RegisterParams) -> Result<Endpoint, Error> {
         let mut published = self.published();
-        if published.len() >= limits::RECEIPTS_PUBLISHED {
+        if published.closed {
+            return Err(Error::Closed);
+        }
+        if published.receipts.len() >= limits::RECEIPTS_PUBLISHED {
             return Err(Error::Limit);
         }
         let mut random = [0; 16];
@@ -152,33 +165,29 @@ impl Receipts {
         let directory = Directory::create(path).map_err(|unfit| unusable(path, unfit))?;
         let temporary = format!(".{id}.{}.tmp", std::process::id());
         let stamp = directory.publish(&file_name(&endpoint), &temporary, &content)?;
-        published.insert(endpoint.clone(), Published { directory, stamp });
+        published.receipts.insert(endpoint.clone(), Published { directory, stamp });
         Ok(endpoint)
     }
 
     /// Removes a receipt that this server published, if it is still there.
     pub fn unregister(&self, endpoint: &Endpoint) -> Result<(), Error> {
         let mut published = self.published();
-        let receipt = published.get(endpoint).ok_or_else(|| Error::NotRegistered(endpoint.clone()))?;
+        let receipt = published.receipts.get(endpoint).ok_or_else(|| Error::NotRegistered(endpoint.clone()))?;
         receipt.remove(endpoint)?;
-        published.remove(endpoint);
+        published.receipts.remove(endpoint);
         Ok(())
     }
 
-    /// Removes the receipt of an endpoint, whatever became of its owner; answers whether there was one. A file that is no
-    /// receipt stays.
-    pub fn forget(&self, endpoint: &Endpoint) -> Result<bool, Error> {
+    /// The receipt of an endpoint, whatever became of its owner.
+    pub fn peek(&self, endpoint: &Endpoint) -> Result<Option<Record>, Error> {
         let Some(directory) = self.existing()? else {
-            return Ok(false);
+            return Ok(None);
         };
-        match read(&directory, &file_name(endpoint))? {
-            Some(record) => Ok(remove(&directory, &record)?),
-            None => Ok(false),
-        }
+        Ok(read(&directory, &file_name(endpoint))?)
     }
 
     /// Removes the very file that this receipt was read from, and none that took its place.
-    pub fn forget_record(&self, record: &Record) -> Result<bool, Error> {
+    pub fn forget(&self, record: &Record) -> Result<bool, Error> {
         match self.existing()? {
             Some(directory) => Ok(remove(&directory, record)?),
             None => Ok(false),
@@ -202,15 +211,17 @@ impl Receipts {
         Ok(())
     }
 
-    /// Removes all that this server published.
+    /// Removes all that this server published; it publishes no more.
     pub fn close(&self) {
-        for (endpoint, receipt) in self.published().drain() {
+        let mut published = self.published();
+        published.closed = true;
+        for (endpoint, receipt) in published.receipts.drain() {
             // Nobody is left who could be told, and a reader will find the owner gone.
             let _ = receipt.remove(&endpoint);
         }
     }
 
-    fn published(&self) -> MutexGuard<'_, HashMap<Endpoint, Published>> {
+    fn published(&self) -> MutexGuard<'_, Publishing> {
         self.published.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -10,8 +10,8 @@ use super::observed::{Observed, Trouble};
 use super::probe::{Known, looker};
 use super::pump::Pump;
 use super::receipts::Receipts;
-use crate::limits;
-use crate::protocol::{Endpoint, Lease, Notification, Problem, Source};
+use crate::authority::Grant;
+use crate::protocol::{Endpoint, Lease, Notification, Permission, Problem, Source};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::runtime::Handle;
@@ -141,7 +141,7 @@ impl Runtimes {
     async fn forget(self: &Arc<Self>, known: &Arc<Known>) {
         let (runtimes, known) = (self.clone(), known.clone());
         // One that cannot be removed is found unreachable again.
-        let _ = tokio::task::spawn_blocking(move || runtimes.receipts.forget_record(&known.record)).await;
+        let _ = tokio::task::spawn_blocking(move || runtimes.receipts.forget(&known.record)).await;
     }
 
     /// Takes a client's name at a runtime, if nobody else of this server has it there.
@@ -187,10 +187,13 @@ impl Runtimes {
         lock(&self.attachments).len()
     }
 
-    /// Ends the attachments that are not to be kept.
-    pub fn retain(&self, keep: impl Fn(&Attachment) -> bool) {
-        for attachment in lock(&self.attachments).values().filter(|attachment| !keep(attachment)) {
-            attachment.ended().cancel();
+    /// Ends the attachments that are out of scope now, and takes from the others what is not permitted any more.
+    pub fn narrow(&self, grant: &Grant) {
+        for attachment in lock(&self.attachments).values() {
+            attachment.narrow(|permission| grant.allows(permission));
+            if !grant.reaches_source(&attachment.source) || !attachment.allows(Permission::Observe) {
+                attachment.ended().cancel();
+            }
         }
     }
 
@@ -201,11 +204,31 @@ impl Runtimes {
 
     /// Ends all attachments and removes all receipts of this server.
     pub fn close(&self) {
-        self.retain(|_| false);
+        lock(&self.attachments).values().for_each(|attachment| attachment.ended().cancel());
         self.receipts.close();
     }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::*;
+    use std::sync::LazyLock;
+    use tokio::runtime::{Builder, Runtime};
+
+    /// Where tests without connections of their own have them served.
+    static RUNTIME: LazyLock<Runtime> =
+        LazyLock::new(|| Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap());
+
+    pub(crate) fn handle() -> Handle {
+        RUNTIME.handle().clone()
+    }
+
+    /// No runtimes at all.
+    pub(crate) fn none() -> Arc<Runtimes> {
+        Arc::new(Runtimes::new(Receipts::new(None), handle()))
+    }
 }

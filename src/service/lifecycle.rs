@@ -78,9 +78,12 @@ pub(super) fn shutdown(_: &Service, context: &Context, _: Empty) -> Result<(), R
     Ok(())
 }
 
-pub(super) fn narrow(_: &Service, context: &Context, params: NarrowParams) -> Result<NarrowResult, RpcError> {
+pub(super) fn narrow(service: &Service, context: &Context, params: NarrowParams) -> Result<NarrowResult, RpcError> {
     let mut state = context.client.state();
     let narrowed = state.grant.narrow(&params.authority);
     state.grant = narrowed.map_err(|error| RpcError::new(Reason::InvalidParams, error.to_string()))?;
-    Ok(NarrowResult { authority: state.grant.to_protocol() })
+    let grant = state.grant.clone();
+    drop(state);
+    service.runtimes.narrow(&grant);
+    Ok(NarrowResult { authority: grant.to_protocol() })
 }

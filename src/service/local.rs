@@ -11,6 +11,8 @@ use tokio_util::sync::CancellationToken;
 
 /// A server in this process, with its only client.
 pub struct Local {
+    /// Where connections are served while this is there.
+    _runtime: tokio::runtime::Runtime,
     service: Service,
     context: Context,
 }
@@ -18,12 +20,13 @@ pub struct Local {
 impl Local {
     /// A server as its user set it. Fails when the system gives no randomness.
     pub fn new(config: Config) -> std::io::Result<Self> {
-        let service = Service::new(config)?;
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+        let service = Service::new(config, runtime.handle().clone())?;
         // Nobody listens to notifications: without a progress token there are none.
         let (outgoing, _) = mpsc::channel(1);
         let client = Arc::new(Client::new(&service, outgoing));
         let context = Context::new(client, CancellationToken::new(), CancellationToken::new());
-        Ok(Self { service, context })
+        Ok(Self { _runtime: runtime, service, context })
     }
 
     /// `registry/list`.

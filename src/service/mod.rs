@@ -5,6 +5,7 @@ mod lifecycle;
 mod local;
 mod peer;
 mod registry;
+mod runtime;
 mod session;
 #[cfg(test)]
 mod session_tests;
@@ -20,8 +21,12 @@ use crate::harness::Homes;
 use crate::limits;
 use crate::protocol::{Limits, Notification, ProgressParams, ProgressToken, ProgressValue, Reason, RpcError};
 use crate::registry::Registry;
+use crate::runtime::{Receipts, Runtimes};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
+use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -42,16 +47,41 @@ pub struct Config {
 pub struct Service {
     config: Config,
     registry: Registry,
+    runtimes: Arc<Runtimes>,
+    attachments: AtomicU64,
     instance_id: String,
 }
 
 impl Service {
-    /// A server as its spawner set it. Fails when the system gives no randomness.
-    pub fn new(config: Config) -> std::io::Result<Self> {
+    /// A server as its spawner set it, which does on `handle` what needs connections. Fails when the system gives no
+    /// randomness.
+    pub fn new(config: Config, handle: Handle) -> std::io::Result<Self> {
         let mut random = [0; 16];
         getrandom::fill(&mut random).map_err(std::io::Error::other)?;
         let instance_id = blake3::hash(&random).to_hex()[..32].to_owned();
-        Ok(Self { registry: Registry::new(config.homes.clone(), instance_id.clone()), config, instance_id })
+        let receipts = Receipts::new(config.homes.receipts().map(Path::to_owned));
+        let runtimes = Arc::new(Runtimes::new(receipts, handle));
+        let registry = Registry::new(config.homes.clone(), instance_id.clone(), runtimes.clone());
+        Ok(Self { config, registry, runtimes, attachments: 0.into(), instance_id })
+    }
+
+    /// Removes what servers that were killed left behind. Reads files.
+    pub fn sweep(&self) {
+        if let Err(error) = self.runtimes.receipts().sweep() {
+            tracing::warn!(%error, "receipts could not be swept");
+        }
+    }
+
+    /// Ends what a client opened, and what it published: it has no more to say.
+    pub fn end(&self, client: &Client) {
+        client.ended.cancel();
+        self.runtimes.close();
+    }
+
+    /// Names for an attachment, and for a client that brings no name.
+    fn new_attachment(&self) -> (String, String) {
+        let number = self.attachments.fetch_add(1, Ordering::Relaxed) + 1;
+        (format!("attachment-{number}"), format!("tackroom-{}-{number}", self.instance_id))
     }
 
     /// The bounds that a client can hit.
@@ -79,12 +109,6 @@ impl Client {
     pub fn new(service: &Service, outgoing: mpsc::Sender<Notification>) -> Self {
         let state = State { phase: Phase::New, grant: service.config.ceiling.clone(), process_id: None };
         Self { state: Mutex::new(state), outgoing, ended: CancellationToken::new() }
-    }
-
-    /// Notes that the client has no more to say: what was opened for it is closed, and nothing waits for others on its
-    /// behalf any more.
-    pub fn end(&self) {
-        self.ended.cancel();
     }
 
     /// Set once the client has no more to say.
@@ -165,4 +189,13 @@ impl Context {
         }
         Ok(())
     }
+}
+
+/// Does on another thread what reads files.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, RpcError> {
+    // Only a panic makes this an error.
+    tokio::task::spawn_blocking(work).await.map_err(|error| {
+        tracing::error!(%error, "a method failed");
+        RpcError::new(Reason::Internal, "the server failed; please report this")
+    })
 }

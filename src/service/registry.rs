@@ -3,11 +3,13 @@
 use super::{Context, Service};
 use crate::protocol::{
     CoverageParams, CoverageResult, DescribeParams, DescribeResult, HarnessCoverage, ListParams, ListResult, Reason,
-    RootCoverage, RpcError,
+    RootCoverage, RpcError, Source, SourceState, State, StateSource, StatesParams, StatesResult,
 };
 use crate::registry::{Attendant, Error, Request, RootReport};
 use crate::{harness, limits};
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
+use std::sync::Arc;
 
 impl Attendant for Context {
     fn cancelled(&self) -> bool {
@@ -64,6 +66,31 @@ pub(super) fn describe(
 pub(super) fn missing(id: &str) -> RpcError {
     let id: String = id.chars().take(200).collect();
     RpcError::new(Reason::NotFound, format!("there is no entry `{id}`; `registry/list` names them"))
+}
+
+pub(super) async fn states(
+    service: Arc<Service>,
+    context: Context,
+    params: StatesParams,
+) -> Result<StatesResult, RpcError> {
+    if params.sources.len() > limits::STATES {
+        let why = format!("ask for at most {} sources at a time", limits::STATES);
+        return Err(RpcError::new(Reason::InvalidParams, why));
+    }
+    let asked: HashSet<&StateSource> = params.sources.iter().collect();
+    let of = |source: &Source| StateSource { harness: source.harness, session_id: source.session_id.clone() };
+    let mut known = super::runtime::published(&service, &context).await?.known;
+    known.retain(|known| asked.contains(&of(&known.record.source)));
+    let mut states: HashMap<StateSource, State> = HashMap::new();
+    // The newest first: of several for one source that one counts.
+    for runtime in service.runtimes.ask(known).await.runtimes {
+        states.entry(of(&runtime.receipt.source)).or_insert(runtime.state);
+    }
+    let state = |source: StateSource| {
+        let state = states.get(&source).copied();
+        SourceState { harness: source.harness, session_id: source.session_id, state }
+    };
+    Ok(StatesResult { states: params.sources.into_iter().map(state).collect() })
 }
 
 pub(super) fn coverage(

@@ -30,7 +30,7 @@ fn endpoint(text: &str) -> Result<Endpoint, RpcError> {
 }
 
 /// What is published in scope.
-async fn published(service: &Arc<Service>, context: &Context) -> Result<Published, RpcError> {
+pub(super) async fn published(service: &Arc<Service>, context: &Context) -> Result<Published, RpcError> {
     let (service, grant) = (service.clone(), context.grant.clone());
     blocking(move || {
         let mut published = service.runtimes.published();
@@ -95,7 +95,7 @@ pub(super) async fn forget(
         let receipts = service.runtimes.receipts();
         match receipts.peek(&endpoint)? {
             Some(record) if context.grant.reaches_source(&record.source) => {
-                Ok(ForgetResult { removed: receipts.forget_record(&record)? })
+                Ok(ForgetResult { removed: receipts.forget(&record)? })
             }
             _ => Ok(ForgetResult { removed: false }),
         }

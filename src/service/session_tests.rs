@@ -37,7 +37,7 @@ impl Server {
         homes.add_named(Harness::ClaudeCode, &home.path().join("claude"), RootOrigin::Flag);
         homes.add_named(Harness::Codex, &home.path().join("codex"), RootOrigin::Flag);
         let config = Config { ceiling: Grant::all(), homes, allow_homes: false, limits: limits::DEFAULT };
-        let service = Service::new(config).unwrap();
+        let service = Service::new(config, crate::runtime::testing::handle()).unwrap();
         let (sender, outgoing) = mpsc::channel(8);
         let context =
             Context::new(Arc::new(Client::new(&service, sender)), CancellationToken::new(), CancellationToken::new());

@@ -1,11 +1,7 @@
 //! The method table: the one source of dispatch, permission, schema and docs.
 
-use super::{Context, Progress, Service, lifecycle, peer, registry, session};
-use crate::protocol::{
-    CoverageParams, CoverageResult, DescribeParams, DescribeResult, Empty, InitializeParams, InitializeResult,
-    ListParams, ListResult, LoadParams, LoadResult, NarrowParams, NarrowResult, PeerListResult, PeerResult,
-    PeerSelector, Permission, ProgressParams, Reason, RpcError, WithMeta,
-};
+use super::{Context, Progress, Service, lifecycle, peer, registry, runtime, session};
+use crate::protocol::{AcceptedResult, AttachParams, AttachResult, AttachmentParams, CloseResult, CoverageParams, CoverageResult, DescribeParams, DescribeResult, DetachResult, DiscoverParams, DiscoverResult, Empty, ForgetParams, ForgetResult, InitializeParams, InitializeResult, InterruptResult, InvokeParams, InvokeResult, LeaseResult, ListParams, ListResult, LoadParams, LoadResult, NarrowParams, NarrowResult, PeerListResult, PeerResult, PeerSelector, Permission, ProgressParams, Reason, ReceiptsResult, RegisterParams, RegisterResult, RespondParams, RpcError, RuntimeDescribeParams, RuntimeDescribeResult, RuntimeEventParams, StatesParams, StatesResult, SteerParams, SteerResult, SubmitParams, SubmitResult, UnregisterParams, WithMeta};
 use jsonrpsee::core::RegisterMethodError;
 use jsonrpsee::types::{ErrorObjectOwned, Params};
 use jsonrpsee::{Extensions, RpcModule};
@@ -193,7 +189,7 @@ fn to_object(error: RpcError) -> ErrorObjectOwned {
 
 /// Every request that the server knows.
 pub fn methods() -> Vec<Method> {
-    use Permission::Observe;
+    use Permission::{Approve, Interact, Observe, Register, Terminate};
     use Work::{Blocking, Inline};
     vec![
         row::<InitializeParams, InitializeResult>(
@@ -232,6 +228,12 @@ pub fn methods() -> Vec<Method> {
             registry::describe,
             "One entry by its id, with what is costly to know.",
         ),
+        waiting_row::<StatesParams, StatesResult, _>(
+            "registry/states",
+            &[Observe],
+            registry::states,
+            "What the live runtimes of some conversations do; only those are asked.",
+        ),
         row::<CoverageParams, CoverageResult>(
             "registry/coverage",
             &[Observe],
@@ -245,6 +247,123 @@ pub fn methods() -> Vec<Method> {
             Blocking,
             session::load,
             "One page of a session's messages in one normal form, the newest first asked for.",
+        ),
+        waiting_row::<Empty, ReceiptsResult, _>(
+            "runtime/receipts",
+            &[Observe],
+            runtime::receipts,
+            "Every published runtime, without asking any of them.",
+        ),
+        waiting_row::<DiscoverParams, DiscoverResult, _>(
+            "runtime/discover",
+            &[Observe],
+            runtime::discover,
+            "The newest runtime of a conversation that answers.",
+        ),
+        row::<RegisterParams, RegisterResult>(
+            "runtime/register",
+            &[Register],
+            Blocking,
+            runtime::register,
+            "Publishes a runtime of this client, for as long as the client is there.",
+        ),
+        row::<UnregisterParams, Empty>(
+            "runtime/unregister",
+            &[Register],
+            Blocking,
+            runtime::unregister,
+            "Takes back what `runtime/register` published.",
+        ),
+        waiting_row::<ForgetParams, ForgetResult, _>(
+            "runtime/forget",
+            &[Register],
+            runtime::forget,
+            "Removes one stale receipt, and nothing else.",
+        ),
+        waiting_row::<AttachParams, AttachResult, _>(
+            "runtime/attach",
+            &[Observe],
+            runtime::attach,
+            "Joins a runtime: its history now, its events from now on as `runtime/event`. A runtime denies what needs \
+             approval while nobody watches it, and asks while somebody does.",
+        ),
+        waiting_row::<AttachmentParams, DetachResult, _>(
+            "runtime/detach",
+            &[Observe],
+            runtime::detach,
+            "Leaves a runtime; control is free at once.",
+        ),
+        waiting_row::<RuntimeDescribeParams, RuntimeDescribeResult, _>(
+            "runtime/describe",
+            &[Observe],
+            runtime::describe,
+            "What a runtime says of itself.",
+        ),
+        waiting_row::<AttachmentParams, LeaseResult, _>(
+            "runtime/lease",
+            &[Observe],
+            runtime::lease,
+            "Who drives a runtime and who looks.",
+        ),
+        waiting_row::<AttachmentParams, LeaseResult, _>(
+            "runtime/heartbeat",
+            &[Observe],
+            runtime::heartbeat,
+            "Renews what the attachment has.",
+        ),
+        waiting_row::<AttachmentParams, LeaseResult, _>(
+            "runtime/acquireControl",
+            &[Interact],
+            runtime::acquire_control,
+            "Takes control of a runtime that nobody drives.",
+        ),
+        waiting_row::<AttachmentParams, LeaseResult, _>(
+            "runtime/takeControl",
+            &[Interact],
+            runtime::take_control,
+            "Takes control of a runtime, whoever drives it.",
+        ),
+        waiting_row::<SubmitParams, SubmitResult, _>(
+            "runtime/submit",
+            &[Interact],
+            runtime::submit,
+            "Runs a turn and waits for its end. Cancelling it stops the waiting, never the turn.",
+        ),
+        waiting_row::<SubmitParams, AcceptedResult, _>(
+            "runtime/sendInput",
+            &[Interact],
+            runtime::send_input,
+            "Starts a turn.",
+        ),
+        waiting_row::<SteerParams, SteerResult, _>(
+            "runtime/steer",
+            &[Interact],
+            runtime::steer,
+            "Says something to the turn that runs.",
+        ),
+        waiting_row::<AttachmentParams, InterruptResult, _>(
+            "runtime/interrupt",
+            &[Interact],
+            runtime::interrupt,
+            "Stops the turn that runs.",
+        ),
+        waiting_row::<InvokeParams, InvokeResult, _>(
+            "runtime/invoke",
+            &[Interact],
+            runtime::invoke,
+            "Runs one of the runtime's own operations, and waits for its end.",
+        ),
+        waiting_row::<RespondParams, AcceptedResult, _>(
+            "runtime/respond",
+            &[Interact, Approve],
+            runtime::respond,
+            "Answers a request of the runtime.",
+        ),
+        waiting_row::<AttachmentParams, CloseResult, _>(
+            "runtime/close",
+            &[Terminate],
+            runtime::close,
+            "Ends a runtime.",
         ),
         row::<Empty, PeerListResult>(
             "peer/list",
@@ -325,6 +444,12 @@ pub const NOTIFICATIONS: &[Notice] = &[
         direction: Direction::FromClient,
         summary: "The answer to a request is not wanted any more, as ACP spells it.",
         params: |generator| generator.subschema_for::<crate::protocol::CancelRequestParams>(),
+    },
+    Notice {
+        name: "runtime/event",
+        direction: Direction::FromServer,
+        summary: "Something happened at a runtime that the client is attached to. In order, each event once.",
+        params: |generator| generator.subschema_for::<RuntimeEventParams>(),
     },
     Notice {
         name: "$/progress",

@@ -12,7 +12,7 @@ use std::path::Path;
 fn row<T>(harness: Harness, home: &Path, session: &str, ask: impl Fn(&Row) -> T) -> T {
     let mut homes = Homes::default();
     homes.add_named(harness, home, RootOrigin::Flag);
-    let snapshot = Registry::new(homes, "test".to_owned()).snapshot(&Patient).unwrap();
+    let snapshot = Registry::new(homes, "test".to_owned(), crate::runtime::testing::none()).snapshot(&Patient).unwrap();
     ask(&snapshot.stored.rows[snapshot.stored.find(harness, session).unwrap()])
 }
 

@@ -20,7 +20,7 @@ impl Machine {
         let home = tempfile::tempdir().unwrap();
         let mut homes = Homes::default();
         homes.add_named(Harness::ClaudeCode, &home.path().join("projects"), RootOrigin::Flag);
-        Self { registry: Registry::new(homes, "test".to_owned()), home }
+        Self { registry: Registry::new(homes, "test".to_owned(), crate::runtime::testing::none()), home }
     }
 
     fn path(&self, id: &str) -> PathBuf {

@@ -146,7 +146,7 @@ fn listed(registry: &Registry, query: &Query) -> Vec<(String, Option<String>)> {
 }
 
 fn registry_of(world: World, homes: Homes) -> (TempDir, Registry) {
-    let registry = Registry::new(homes, "test".to_owned());
+    let registry = Registry::new(homes, "test".to_owned(), crate::runtime::testing::none());
     registry.state().slots.extend(world.scans.into_iter().map(Slot::new));
     (world.home, registry)
 }
