@@ -34,8 +34,8 @@ pub enum Error {
     #[error("{0}; `runtime/receipts` shows whether there is a newer one")]
     Mismatch(&'static str),
     /// The runtime refused, in the words of the contract.
-    #[error(transparent)]
-    Remote(#[from] RemoteError),
+    #[error("{0}")]
+    Remote(Box<RemoteError>),
 }
 
 /// An error of the runtime's own.
@@ -109,7 +109,11 @@ impl From<hyper::Error> for Error {
             .and_then(|source| source.downcast_ref::<io::Error>())
             .is_some_and(|error| matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput));
         // A head over its bound is a parse error too, and says so.
-        if error.is_parse() || broken_body { Self::malformed(format!("its HTTP is wrong: {error}")) } else { Self::Closed }
+        if error.is_parse() || broken_body {
+            Self::malformed(format!("its HTTP is wrong: {error}"))
+        } else {
+            Self::Closed
+        }
     }
 }
 
@@ -160,8 +164,6 @@ impl RemoteError {
         }
     }
 }
-
-impl std::error::Error for RemoteError {}
 
 impl fmt::Display for RemoteError {
     /// What is wrong, and what to do next.

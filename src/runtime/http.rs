@@ -116,7 +116,7 @@ impl Client {
         }
         let bytes = read(response.into_body(), max_bytes).await?;
         self.keep(connection);
-        result(&*self.json(bytes)?)
+        result(&self.json(bytes)?)
     }
 
     /// Opens a stream of events. The subscription stands when this returns, and ends when the connection is dropped.
@@ -281,7 +281,7 @@ async fn read(mut body: Incoming, max: usize) -> Result<Vec<u8>, Error> {
 fn result(answer: &RawValue) -> Result<Box<RawValue>, Error> {
     let answer: Answer<'_> = object(answer)?;
     match (answer.error, answer.result) {
-        (Some(error), _) => Err(object::<RemoteError>(error)?.into()),
+        (Some(error), _) => Err(Error::Remote(Box::new(object::<RemoteError>(error)?))),
         (None, Some(result)) => Ok(result.to_owned()),
         (None, None) => Err(Error::malformed("it has neither a result nor an error")),
     }

@@ -24,9 +24,18 @@ async fn every_way_to_end_a_body() {
         format!("HTTP/1.1 200 OK\r\n\r\n{RESULT}"),
         format!("HTTP/1.0 200 OK\r\n\r\n{RESULT}"),
         format!("HTTP/1.1 200 OK\nContent-Length: {length}\n\n{RESULT}"),
-        format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{}\r\n{:x}\r\n{}\r\n0\r\n\r\n", &RESULT[..5], length - 5, &RESULT[5..]),
-        format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{length:x};ext=1\r\n{RESULT}\r\n0\r\nTrailer: x\r\n\r\n"),
-        format!("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n{RESULT}"),
+        format!(
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{}\r\n{:x}\r\n{}\r\n0\r\n\r\n",
+            &RESULT[..5],
+            length - 5,
+            &RESULT[5..]
+        ),
+        format!(
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{length:x};ext=1\r\n{RESULT}\r\n0\r\nTrailer: x\r\n\r\n"
+        ),
+        format!(
+            "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n{RESULT}"
+        ),
     ] {
         assert_eq!(answer(&*whole).await.as_deref(), Ok(r#"{"a":1}"#), "{whole}");
         let server = Server::play({

@@ -80,9 +80,8 @@ async fn held_requests_have_connections_of_their_own_and_few_are_kept() {
         peer.wait_closed();
     });
     let client = server.client();
-    let (a, b, c, d, e, f) = tokio::join!(
-        call(&client), call(&client), call(&client), call(&client), call(&client), call(&client)
-    );
+    let (a, b, c, d, e, f) =
+        tokio::join!(call(&client), call(&client), call(&client), call(&client), call(&client), call(&client));
     for result in [a, b, c, d, e, f] {
         result.unwrap();
     }
@@ -144,7 +143,8 @@ async fn candidates_are_dialled_in_their_order() {
 async fn no_redirect_is_followed() {
     for status in [301, 302, 303, 307, 308] {
         let elsewhere = Server::answering([ok(RESULT)]);
-        let location = format!("HTTP/1.1 {status} X\r\nLocation: http://{}/rpc\r\nContent-Length: 0\r\n\r\n", elsewhere.address);
+        let location =
+            format!("HTTP/1.1 {status} X\r\nLocation: http://{}/rpc\r\nContent-Length: 0\r\n\r\n", elsewhere.address);
         let server = Server::answering([location.into_bytes()]);
         let error = within(server.client().call(&caller(), "m", &(), 9)).await.unwrap_err();
         assert!(matches!(error, Error::Http { status: found, .. } if found == status), "{error:?}");

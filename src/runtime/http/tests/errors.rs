@@ -83,7 +83,12 @@ async fn data_keeps_what_a_program_needs_and_the_text_says_what_to_do() {
 async fn every_status_has_its_reason() {
     let main = r#"{"id":null,"error":{"code":-32031,"name":"unauthorized","operation":null,"message":"m","permission":"client_id"}}"#;
     for (status, body, reason, contact) in [
-        ("401 Unauthorized", r#"{"id":null,"error":{"code":-32030,"name":"unauthenticated","message":"m"}}"#, Reason::Unauthenticated, true),
+        (
+            "401 Unauthorized",
+            r#"{"id":null,"error":{"code":-32030,"name":"unauthenticated","message":"m"}}"#,
+            Reason::Unauthenticated,
+            true,
+        ),
         ("401 Unauthorized", r#"{"error":"missing or invalid bearer token"}"#, Reason::Unauthenticated, false),
         ("403 Forbidden", main, Reason::Unauthorized, true),
         ("403 Forbidden", "no", Reason::Unauthorized, false),

@@ -132,7 +132,8 @@ fn caller() -> Caller {
 
 /// A whole answer of this status, on a connection that stays open.
 fn http(status: &str, body: &str) -> Vec<u8> {
-    format!("HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}", body.len()).into()
+    format!("HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+        .into()
 }
 
 fn ok(body: &str) -> Vec<u8> {
