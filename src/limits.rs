@@ -3,8 +3,14 @@
 use crate::protocol::Limits;
 
 /// The bounds that a client can hit, as they are unless lowered.
-pub const DEFAULT: Limits =
-    Limits { frame_bytes: 16 << 20, page_max: 1_000, requests_in_flight: 64, batch_max: 64, message_bytes: 64 << 10, attachments: 64 };
+pub const DEFAULT: Limits = Limits {
+    frame_bytes: 16 << 20,
+    page_max: 1_000,
+    requests_in_flight: 64,
+    batch_max: 64,
+    message_bytes: 64 << 10,
+    attachments: 64,
+};
 
 /// Entries of a page when the client does not say.
 pub const PAGE_DEFAULT: usize = 50;

@@ -24,9 +24,8 @@ impl From<runtime::ReceiptError> for RpcError {
 }
 
 fn endpoint(text: &str) -> Result<Endpoint, RpcError> {
-    text.parse().map_err(|error: crate::protocol::MalformedEndpoint| {
-        RpcError::new(Reason::InvalidEndpoint, error.to_string())
-    })
+    text.parse()
+        .map_err(|error: crate::protocol::MalformedEndpoint| RpcError::new(Reason::InvalidEndpoint, error.to_string()))
 }
 
 /// What is published in scope.
@@ -139,7 +138,10 @@ impl Target {
                 let known = published(service, context).await?.known;
                 by_runtime_id(&known, &id)?.ok_or_else(|| {
                     let id: String = id.chars().take(200).collect();
-                    RpcError::new(Reason::NotFound, format!("no runtime `{id}` is published; `runtime/receipts` names them"))
+                    RpcError::new(
+                        Reason::NotFound,
+                        format!("no runtime `{id}` is published; `runtime/receipts` names them"),
+                    )
                 })
             }
             Self::Id(id) => {
@@ -178,9 +180,7 @@ async fn by_session(
     })
     .await??;
     let (harness, session_id) = entry.ok_or_else(|| registry::missing(&id))?;
-    known.retain(|known| {
-        known.record.source.harness == harness && known.record.source.session_id == session_id
-    });
+    known.retain(|known| known.record.source.harness == harness && known.record.source.session_id == session_id);
     let observed = service.runtimes.ask(known.clone()).await;
     let answering = observed.runtimes.first().map(|runtime| runtime.receipt.endpoint.clone());
     let found = match answering {
@@ -201,9 +201,10 @@ pub(super) async fn attach(
     let invalid = |why: String| RpcError::new(Reason::InvalidParams, why);
     let history = match params.history_limit {
         None => limits::HISTORY_DEFAULT,
-        Some(limit) => u32::try_from(limit).ok().filter(|limit| *limit <= limits::HISTORY_MAX).ok_or_else(|| {
-            invalid(format!("`historyLimit` must be from 0 to {}, not {limit}", limits::HISTORY_MAX))
-        })?,
+        Some(limit) => u32::try_from(limit)
+            .ok()
+            .filter(|limit| *limit <= limits::HISTORY_MAX)
+            .ok_or_else(|| invalid(format!("`historyLimit` must be from 0 to {}, not {limit}", limits::HISTORY_MAX)))?,
     };
     let permissions = permissions(&context, params.permissions.as_deref())?;
     let (id, minted) = service.new_attachment();
@@ -376,10 +377,7 @@ pub(super) async fn take_control(
 }
 
 /// Does what only who drives may do; doing it is taking the wheel, if it is free.
-async fn drive<T>(
-    attachment: &Attachment,
-    work: impl Future<Output = Result<T, RpcError>>,
-) -> Result<T, RpcError> {
+async fn drive<T>(attachment: &Attachment, work: impl Future<Output = Result<T, RpcError>>) -> Result<T, RpcError> {
     attachment.hold(true);
     let answer = work.await;
     if answer.as_ref().is_err_and(|error| {

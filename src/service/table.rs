@@ -1,7 +1,15 @@
 //! The method table: the one source of dispatch, permission, schema and docs.
 
 use super::{Context, Progress, Service, lifecycle, peer, registry, runtime, session};
-use crate::protocol::{AcceptedResult, AttachParams, AttachResult, AttachmentParams, CloseResult, CoverageParams, CoverageResult, DescribeParams, DescribeResult, DetachResult, DiscoverParams, DiscoverResult, Empty, ForgetParams, ForgetResult, InitializeParams, InitializeResult, InterruptResult, InvokeParams, InvokeResult, LeaseResult, ListParams, ListResult, LoadParams, LoadResult, NarrowParams, NarrowResult, PeerListResult, PeerResult, PeerSelector, Permission, ProgressParams, Reason, ReceiptsResult, RegisterParams, RegisterResult, RespondParams, RpcError, RuntimeDescribeParams, RuntimeDescribeResult, RuntimeEventParams, StatesParams, StatesResult, SteerParams, SteerResult, SubmitParams, SubmitResult, UnregisterParams, WithMeta};
+use crate::protocol::{
+    AcceptedResult, AttachParams, AttachResult, AttachmentParams, CloseResult, CoverageParams, CoverageResult,
+    DescribeParams, DescribeResult, DetachResult, DiscoverParams, DiscoverResult, Empty, ForgetParams, ForgetResult,
+    InitializeParams, InitializeResult, InterruptResult, InvokeParams, InvokeResult, LeaseResult, ListParams,
+    ListResult, LoadParams, LoadResult, NarrowParams, NarrowResult, PeerListResult, PeerResult, PeerSelector,
+    Permission, ProgressParams, Reason, ReceiptsResult, RegisterParams, RegisterResult, RespondParams, RpcError,
+    RuntimeDescribeParams, RuntimeDescribeResult, RuntimeEventParams, StatesParams, StatesResult, SteerParams,
+    SteerResult, SubmitParams, SubmitResult, UnregisterParams, WithMeta,
+};
 use jsonrpsee::core::RegisterMethodError;
 use jsonrpsee::types::{ErrorObjectOwned, Params};
 use jsonrpsee::{Extensions, RpcModule};
