@@ -194,7 +194,8 @@ impl Receipts {
         let abandoned = |name: &str| writer(name).is_some_and(|pid| !process::alive(pid));
         let now_ms = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_millis() as i64);
         let is_old = |stamp: &Stamp| {
-            u128::try_from(now_ms - stamp.modified_ms()).is_ok_and(|age| age > limits::RECEIPT_TEMPORARY_AGE.as_millis())
+            u128::try_from(now_ms - stamp.modified_ms())
+                .is_ok_and(|age| age > limits::RECEIPT_TEMPORARY_AGE.as_millis())
         };
         for name in directory.names(limits::RECEIPTS, abandoned)? {
             directory.remove(&name, is_old)?;
