@@ -6,32 +6,13 @@ use super::registry::list_at;
 use super::*;
 use crate::limits;
 use crate::platform::process;
+use crate::platform::testing::Sleeper;
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command};
+use std::process::Command;
 
 /// Later than every time in the fixtures.
 const NOW_MS: i64 = 1_796_040_000_000;
-
-/// A process that lives until it is dropped.
-struct Sleeper(Child);
-
-impl Sleeper {
-    fn start() -> Self {
-        Self(Command::new("sleep").arg("600").spawn().unwrap())
-    }
-
-    fn pid(&self) -> i32 {
-        i32::try_from(self.0.id()).unwrap()
-    }
-}
-
-impl Drop for Sleeper {
-    fn drop(&mut self) {
-        self.0.kill().unwrap();
-        self.0.wait().unwrap();
-    }
-}
 
 /// A Claude Code home of its own, with a directory for sockets.
 struct Home(tempfile::TempDir);
@@ -145,7 +126,7 @@ fn a_record_lives_as_long_as_its_process() {
     let home = Home::new();
     home.put(live.pid(), record(live.pid(), "a"));
     assert_eq!(home.names(), ["a"]);
-    live.0.kill().unwrap();
+    live.kill();
     let ended = process::exited(live.pid());
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(ended);
     // A zombie now, since nobody has waited for it.

@@ -119,34 +119,25 @@ mod system {
         SFlag::from_bits_truncate(status.st_mode) & SFlag::S_IFMT
     }
 
-    fn grants(status: &FileStat, rights: Mode) -> bool {
-        Mode::from_bits_truncate(status.st_mode).intersects(rights)
+    fn judge(status: &FileStat, kind: SFlag, other: Unfit, rights_of_others: Mode) -> Result<(), Unfit> {
+        match kind_of(status) {
+            seen if seen == kind => {}
+            SFlag::S_IFLNK => return Err(Unfit::Link),
+            _ => return Err(other),
+        }
+        if status.st_uid != geteuid().as_raw() {
+            return Err(Unfit::ForeignOwner);
+        }
+        let loose = Mode::from_bits_truncate(status.st_mode).intersects(rights_of_others);
+        if loose { Err(Unfit::LooseMode) } else { Ok(()) }
     }
 
     fn judge_directory(status: &FileStat) -> Result<(), Unfit> {
-        match kind_of(status) {
-            SFlag::S_IFDIR => {}
-            SFlag::S_IFLNK => return Err(Unfit::Link),
-            _ => return Err(Unfit::NotDirectory),
-        }
-        if status.st_uid != geteuid().as_raw() {
-            return Err(Unfit::ForeignOwner);
-        }
-        if grants(status, Mode::S_IWGRP | Mode::S_IWOTH) { Err(Unfit::LooseMode) } else { Ok(()) }
+        judge(status, SFlag::S_IFDIR, Unfit::NotDirectory, Mode::S_IWGRP | Mode::S_IWOTH)
     }
 
     fn judge_file(status: &FileStat) -> Result<(), Unfit> {
-        match kind_of(status) {
-            SFlag::S_IFREG => {}
-            SFlag::S_IFLNK => return Err(Unfit::Link),
-            _ => return Err(Unfit::NotRegular),
-        }
-        if status.st_uid != geteuid().as_raw() {
-            return Err(Unfit::ForeignOwner);
-        }
-        if grants(status, Mode::S_IRWXG | Mode::S_IRWXO) {
-            return Err(Unfit::LooseMode);
-        }
+        judge(status, SFlag::S_IFREG, Unfit::NotRegular, Mode::S_IRWXG | Mode::S_IRWXO)?;
         if status.st_nlink == 1 { Ok(()) } else { Err(Unfit::HardLink) }
     }
 
