@@ -131,11 +131,12 @@ impl Attachment {
             let api = self.api(|_| true);
             tokio::select! {
                 () = self.ended.cancelled() => return,
-                answer = tokio::time::timeout(ttl / 3, api.heartbeat()) => match answer {
-                    Ok(Ok(lease)) => self.note(&lease),
-                    // Asked again in time; if control is lost meanwhile, the next answer says so.
-                    Ok(Err(_)) | Err(_) => {}
-                },
+                answer = tokio::time::timeout(ttl / 3, api.heartbeat()) => {
+                    // Otherwise it is asked again in time; if control is lost meanwhile, the next answer says so.
+                    if let Ok(Ok(lease)) = answer {
+                        self.note(&lease);
+                    }
+                }
             }
         }
     }

@@ -45,11 +45,11 @@ pub struct Probed {
 
 impl Known {
     /// A runtime of which nothing but its receipt is known. Fails where that cannot be used.
-    pub fn new(record: Arc<Record>) -> Result<Self, Problem> {
+    pub fn new(record: Arc<Record>) -> Result<Self, Box<Problem>> {
         let address = &record.address;
         match Client::new(address.candidates().to_vec(), address.authority().to_owned(), record.token.clone()) {
             Ok(client) => Ok(Self { record, client: Arc::new(client), state: Mutex::default() }),
-            Err(error) => Err(trouble(&record, error.reason(), error.to_string()).problem),
+            Err(error) => Err(Box::new(trouble(&record, error.reason(), error.to_string()).problem)),
         }
     }
 

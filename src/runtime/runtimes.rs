@@ -86,7 +86,7 @@ impl Runtimes {
             let same = known.get(&record.endpoint).filter(|one| one.record.is_same_file(&record)).cloned();
             match same.map_or_else(|| Known::new(record).map(Arc::new), Ok) {
                 Ok(one) => published.known.push(one),
-                Err(trouble) => published.problems.push(trouble),
+                Err(problem) => published.problems.push(*problem),
             }
         }
         *known = published.known.iter().map(|one| (one.record.endpoint.clone(), one.clone())).collect();
