@@ -52,7 +52,8 @@ struct Idle {
     since: Instant,
 }
 
-/// An open connection. It closes when this is dropped, whatever is on its way.
+/// An open connection. It closes when this is dropped, whatever is on its way: hyper alone would have it finish in some
+/// states, and hang in others.
 pub(super) struct Connection {
     sender: SendRequest<Full<Bytes>>,
     driver: AbortHandle,
@@ -196,10 +197,10 @@ impl Client {
         if self.idle().is_empty() {
             return None;
         }
-        // The tasks of the connections see first what happened to them meanwhile: one that was closed is not ready.
+        // The tasks of the connections see first what happened to them meanwhile: one that was closed gives a request back.
         tokio::task::yield_now().await;
         let mut idle = self.idle();
-        idle.retain(|kept| kept.since.elapsed() < limits::RUNTIME_IDLE && kept.connection.sender.is_ready());
+        idle.retain(|kept| kept.since.elapsed() < limits::RUNTIME_IDLE);
         idle.pop().map(|kept| kept.connection)
     }
 

@@ -19,19 +19,41 @@ async fn one_connection_serves_calls_in_turn() {
 
 #[tokio::test]
 async fn a_connection_that_the_runtime_closed_meanwhile_is_replaced() {
+    let (close, may_close) = mpsc::channel();
     let (closed, was_closed) = mpsc::channel();
+    let may_close = Mutex::new(may_close);
     let server = Server::play(move |mut peer, _| {
         peer.request();
         peer.send(&ok(RESULT));
+        may_close.lock().unwrap().recv().unwrap();
         drop(peer);
         closed.send(()).unwrap();
     });
     let client = server.client();
     for count in 1..4 {
         call(&client).await.unwrap();
+        // Nothing else runs on this thread meanwhile: the client finds out when it wants to use the connection.
+        close.send(()).unwrap();
         was_closed.recv().unwrap();
         assert_eq!(server.connections(), count);
     }
+}
+
+#[tokio::test]
+async fn a_connection_whose_request_was_answered_unread_is_closed() {
+    let (closed, was_closed) = oneshot::channel();
+    let closed = Mutex::new(Some(closed));
+    let server = Server::play(move |mut peer, _| {
+        peer.head().unwrap();
+        peer.send(&ok(RESULT));
+        while peer.send(b" ") {}
+        closed.lock().unwrap().take().unwrap().send(()).unwrap();
+    });
+    let client = server.client();
+    let long = "x".repeat(limits::RUNTIME_REQUEST - 100);
+    within(client.call(&caller(), "m", &long, 99)).await.unwrap();
+    assert!(client.idle().is_empty());
+    within(was_closed).await.unwrap();
 }
 
 #[tokio::test]
@@ -161,7 +183,13 @@ fn no_proxy_of_the_environment_is_used() {
     for name in ["http_proxy", "HTTP_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"] {
         child.env(name, format!("http://{}", proxy.address));
     }
-    let mut child = child.env_remove("NO_PROXY").env_remove("no_proxy").stdin(Stdio::piped()).spawn().unwrap();
+    let mut child = child
+        .env_remove("NO_PROXY")
+        .env_remove("no_proxy")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
     writeln!(child.stdin.take().unwrap(), "{}", runtime.address).unwrap();
     assert!(child.wait().unwrap().success());
     assert_eq!((runtime.connections(), proxy.connections()), (1, 0));

@@ -93,17 +93,21 @@ struct Peer {
 }
 
 impl Peer {
-    /// Reads one request; false where the client hung up.
-    fn request(&mut self) -> bool {
+    /// Reads the head of a request; `None` where the client hung up.
+    fn head(&mut self) -> Option<String> {
         let mut head = Vec::new();
         let mut byte = [0];
         while !head.ends_with(b"\r\n\r\n") {
-            match self.stream.read(&mut byte) {
-                Ok(1) => head.push(byte[0]),
-                _ => return false,
-            }
+            self.stream.read_exact(&mut byte).ok()?;
+            head.push(byte[0]);
         }
-        let mut seen = Seen { head: String::from_utf8(head).unwrap(), body: Vec::new() };
+        Some(String::from_utf8(head).unwrap())
+    }
+
+    /// Reads one request; false where the client hung up.
+    fn request(&mut self) -> bool {
+        let Some(head) = self.head() else { return false };
+        let mut seen = Seen { head, body: Vec::new() };
         let length = seen.header("content-length").map_or(0, |length| length.parse().unwrap());
         seen.body.resize(length, 0);
         let whole = self.stream.read_exact(&mut seen.body).is_ok();
