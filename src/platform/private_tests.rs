@@ -21,11 +21,15 @@ fn names(path: &Path) -> Vec<String> {
     names
 }
 
-/// Runs one test of this file again in a process that kills itself.
-fn killed_in(test: &str, path: &Path) {
+/// Runs one test of this file again in a process of its own, which `sh` prepares; answers what ended it.
+fn ended_in(test: &str, prepare: &str, path: &Path) -> std::process::ExitStatus {
     let test = format!("platform::private::tests::{test}");
-    let run = Command::new("/proc/self/exe").args(["--exact", &test]).env(VICTIM, path).output().unwrap();
-    assert_eq!(run.status.signal(), Some(libc::SIGKILL), "{}", String::from_utf8_lossy(&run.stdout));
+    let exe = std::env::current_exe().unwrap();
+    let script = format!("{prepare}; exec \"$0\" --exact {test}");
+    let run = Command::new("sh").args(["-c", &script]).arg(exe).env(VICTIM, path).output().unwrap();
+    let said = String::from_utf8_lossy(&run.stdout);
+    assert!(said.contains("running 1 test") && !said.contains("FAILED"), "{said}");
+    run.status
 }
 
 fn victim() -> Option<Directory> {
@@ -45,7 +49,8 @@ fn a_file_that_is_killed_before_it_has_its_name_leaves_nothing() {
     }
     let (home, _directory) = private();
     let path = home.path().join("private");
-    killed_in("a_file_that_is_killed_before_it_has_its_name_leaves_nothing", &path);
+    let ended = ended_in("a_file_that_is_killed_before_it_has_its_name_leaves_nothing", ":", &path);
+    assert_eq!(ended.signal(), Some(libc::SIGKILL));
     assert_eq!(names(&path), [""; 0]);
 }
 
@@ -57,9 +62,36 @@ fn without_unnamed_files_one_that_is_killed_leaves_its_temporary_name_alone() {
     }
     let (home, _directory) = private();
     let path = home.path().join("private");
-    killed_in("without_unnamed_files_one_that_is_killed_leaves_its_temporary_name_alone", &path);
+    let test = "without_unnamed_files_one_that_is_killed_leaves_its_temporary_name_alone";
+    assert_eq!(ended_in(test, ":", &path).signal(), Some(libc::SIGKILL));
     assert_eq!(names(&path), [".file.tmp"]);
     assert_eq!(fs::metadata(path.join(".file.tmp")).unwrap().permissions().mode() & 0o7777, 0o600);
+}
+
+#[test]
+fn a_process_that_is_killed_in_the_middle_of_writing_leaves_no_file() {
+    if let Some(directory) = victim() {
+        // The system ends who writes more than it may.
+        directory.publish("file", ".file.tmp", &[0; 1 << 16]).unwrap();
+    }
+    let (home, _directory) = private();
+    let path = home.path().join("private");
+    let test = "a_process_that_is_killed_in_the_middle_of_writing_leaves_no_file";
+    let ended = ended_in(test, "ulimit -c 0; ulimit -f 1", &path);
+    assert_eq!((ended.signal(), names(&path)), (Some(libc::SIGXFSZ), vec![]));
+}
+
+#[test]
+fn a_writing_that_fails_leaves_no_file() {
+    if let Some(directory) = victim() {
+        let error = directory.publish("file", ".file.tmp", &[0; 1 << 16]).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
+        return;
+    }
+    let (home, _directory) = private();
+    let path = home.path().join("private");
+    let ended = ended_in("a_writing_that_fails_leaves_no_file", "trap '' XFSZ; ulimit -f 1", &path);
+    assert_eq!((ended.success(), names(&path)), (true, vec![]));
 }
 
 #[test]
@@ -101,14 +133,9 @@ fn directories_are_closed_from_their_creation_whatever_the_umask() {
     assert_eq!(fs::metadata(path.join("file")).unwrap().permissions().mode() & 0o7777, 0o600);
     // A umask is the whole process's.
     if std::env::var_os(VICTIM).is_none() {
-        let test = "platform::private::tests::directories_are_closed_from_their_creation_whatever_the_umask";
-        for umask in ["000", "077"] {
-            let script = format!("umask {umask}; exec \"$0\" --exact {test}");
-            let exe = std::env::current_exe().unwrap();
-            let run = Command::new("sh").args(["-c", &script]).arg(exe).env(VICTIM, "").output().unwrap();
-            let said = String::from_utf8_lossy(&run.stdout);
-            assert!(run.status.success() && said.contains("1 passed"), "{umask}: {said}");
-        }
+        let test = "directories_are_closed_from_their_creation_whatever_the_umask";
+        assert!(ended_in(test, "umask 000", home.path()).success());
+        assert!(ended_in(test, "umask 077", home.path()).success());
     }
 }
 

@@ -5,6 +5,7 @@ use crate::limits;
 use crate::platform::testing::as_nobody;
 use nix::sys::stat::Mode;
 use std::fs::Permissions;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 #[test]
@@ -46,6 +47,8 @@ fn one_bad_file_costs_one_row() {
     // A copy under a well-formed name is no second runtime.
     write_private(&place.path(2), secret.as_bytes());
     write_private(&place.path(3), b"{");
+    let foreign_text = std::ffi::OsStr::from_bytes(b"\xff.json");
+    write_private(&directory.join(foreign_text), secret.as_bytes());
     for passed_over in ["note.txt", "x.JSON", "x.json.bak", &format!(".{}.1.tmp", id(9))] {
         write_private(&directory.join(passed_over), secret.as_bytes());
     }
@@ -53,13 +56,19 @@ fn one_bad_file_costs_one_row() {
     let row = |name: &str, word: &str| (name.to_owned(), word.to_owned());
     let named = |number: u64, word| row(&format!("{}.json", id(number)), word);
     let upper = format!("{}.json", id(0xabc).to_uppercase());
-    let expected =
-        [row(".json", "name"), named(2, "name"), named(3, "malformed"), row(&upper, "name"), row("x.json", "name")];
+    let expected = [
+        row(".json", "name"),
+        named(2, "name"),
+        named(3, "malformed"),
+        row(&upper, "name"),
+        row("x.json", "name"),
+        row("\u{fffd}.json", "name"),
+    ];
     assert_eq!(place.problems(), expected);
     let rows = place.receipts.list().problems;
     let endpoints: Vec<_> = rows.iter().filter_map(|row| row.endpoint.clone()).collect();
     assert_eq!(endpoints, [endpoint(2).to_string(), endpoint(3).to_string()]);
-    assert_eq!(fs::read_dir(directory).unwrap().count(), 10, "nothing was removed");
+    assert_eq!(fs::read_dir(directory).unwrap().count(), 11, "nothing was removed");
 }
 
 #[test]
