@@ -80,7 +80,11 @@ fn a_main_runtime_answers_as_the_real_one() {
         .on("ERR", [Step::Compact(2), Step::Fail(failure.to_owned())])
         .on("TOOL", [hold("tool"), tool, Step::Compact(2), text("tool said: {output}")]);
     let runtime = Runtime::start(Options { manual_clock: true, ..options });
-    for exchange in exchanges("http_serve_basic.txt") {
+    for mut exchange in exchanges("http_serve_basic.txt") {
+        if exchange.title == "header over 8 KiB" {
+            // The capture cuts long requests.
+            exchange.request = [exchange.request.trim_ascii_end(), "a".repeat(8192).as_bytes(), b"\r\n\r\n"].concat();
+        }
         replay(&runtime, &exchange);
     }
     let mut stream = Client::new(&runtime, "cap-1").listen("/frontend/events");
