@@ -73,7 +73,8 @@ fn is_of_credentials(exchange: &Exchange) -> bool {
 
 #[test]
 fn a_main_runtime_answers_as_the_real_one() {
-    let failure = r#"provider returned status 400: {"error": {"message": "fake failure", "type": "invalid_request_error"}}"#;
+    let failure =
+        r#"provider returned status 400: {"error": {"message": "fake failure", "type": "invalid_request_error"}}"#;
     let tool = tool("call_1796027978145", "echo hi-from-tool", "exit code: 0\nhi-from-tool\n", false);
     let options = Options::main("162cb503b728713e-jolly-finch", "/home/dev/demo")
         .on("SLOW", [hold("slow")])

@@ -6,7 +6,7 @@ use super::state::{Seen, Shared};
 use super::{rpc, stream};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read};
-use std::net::{Shutdown, TcpStream};
+use std::net::TcpStream;
 use std::sync::Arc;
 
 /// The longest line of a head, and the longest body.
@@ -109,7 +109,8 @@ impl Answer {
 
     pub fn head(&self) -> String {
         let connection = if self.is_last { "close" } else { "keep-alive" };
-        let mut head = format!("HTTP/1.1 {} {}\r\nContent-Type: application/json\r\n", self.status, reason(self.status));
+        let mut head =
+            format!("HTTP/1.1 {} {}\r\nContent-Type: application/json\r\n", self.status, reason(self.status));
         for (name, value) in &self.headers {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
@@ -152,7 +153,6 @@ pub fn serve(shared: &Arc<Shared>, number: u64, socket: &TcpStream) {
             break;
         }
     }
-    let _ = socket.shutdown(Shutdown::Both);
     if shared.change(|state| state.is_ending) {
         shared.shut_down();
     }

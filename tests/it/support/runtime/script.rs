@@ -76,7 +76,8 @@ impl Shared {
         self.publish(state, "turn_started", started);
         let script = state.scripts.iter().find(|(begin, _)| prompt.starts_with(begin)).map(|(_, steps)| steps.clone());
         let steps = script.unwrap_or_else(|| vec![Step::Text("echo: {prompt}".to_owned())]);
-        let player = Player { shared: self.clone(), prompt: prompt.to_owned(), reply: String::new(), output: String::new() };
+        let player =
+            Player { shared: self.clone(), prompt: prompt.to_owned(), reply: String::new(), output: String::new() };
         thread::spawn(move || player.play(number, steps));
         Ok(number)
     }
@@ -190,7 +191,9 @@ impl Player {
             Step::Tool { id, name, arguments, output, asks } if self.shared.is_main() => {
                 self.run_tool(&id, &name, &arguments, output, asks);
             }
-            Step::Tool { id, name, arguments, output, asks } => self.run_native_tool(&id, &name, &arguments, output, asks),
+            Step::Tool { id, name, arguments, output, asks } => {
+                self.run_native_tool(&id, &name, &arguments, output, asks)
+            }
             Step::Approval { tool, arguments } => self.output = self.approve(&tool, &arguments),
             Step::Elicitation { message, schema } => {
                 let payload = json!({ "message": message, "requested_schema": schema });
@@ -274,7 +277,8 @@ impl Player {
             self.publish("native_event", json!({ "kind": kind, "raw": raw }));
         }
         let content = json!([{ "type": "content", "content": { "type": "text", "text": output } }]);
-        let update = json!({ "sessionUpdate": "tool_call_update", "toolCallId": id, "status": "completed", "content": content });
+        let update =
+            json!({ "sessionUpdate": "tool_call_update", "toolCallId": id, "status": "completed", "content": content });
         let completed = json!({ "id": id, "name": null, "arguments": "null", "output": output, "is_error": false,
             "raw": self.update(update) });
         self.publish("tool_call_completed", completed);

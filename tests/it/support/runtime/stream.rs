@@ -31,7 +31,8 @@ impl Stream {
         if !self.is_raw {
             return self.push(format!("data: {event}\n\n").into_bytes());
         }
-        let kinds = ["text_delta", "usage", "turn_completed", "tool_call_started", "tool_call_completed", "cache_warning"];
+        let kinds =
+            ["text_delta", "usage", "turn_completed", "tool_call_started", "tool_call_completed", "cache_warning"];
         if event["kind"].as_str().is_some_and(|kind| kinds.contains(&kind)) {
             self.push(format!("data: {}\n\n", event["payload"]).into_bytes());
         }
