@@ -270,7 +270,9 @@ impl Call<'_> {
         }
         self.shared.change(|state| {
             state.is_ending = true;
-            state.turn.as_mut().map(|turn| turn.is_interrupted = true);
+            if let Some(turn) = &mut state.turn {
+                turn.is_interrupted = true;
+            }
         });
         Ok(result)
     }

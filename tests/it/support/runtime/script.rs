@@ -58,7 +58,7 @@ pub struct Request {
     pub response: Option<Value>,
 }
 
-/// The model's texts come in pieces of so many bytes.
+/// The model's texts come in pieces of so many letters.
 const PIECE: usize = 12;
 
 impl Shared {
@@ -223,11 +223,9 @@ impl Player {
             self.reply.push_str(text);
             return self.publish("text_delta", self.chunk("agent_message_chunk", text));
         }
-        let mut rest = text;
-        while !rest.is_empty() {
-            let (piece, later) = rest.split_at(rest.ceil_char_boundary(PIECE.min(rest.len())));
-            self.publish("text_delta", json!({ "text": piece }));
-            rest = later;
+        let letters: Vec<char> = text.chars().collect();
+        for piece in letters.chunks(PIECE) {
+            self.publish("text_delta", json!({ "text": String::from_iter(piece) }));
         }
         self.complete(5);
         self.shared.change(|state| state.history.push(json!({ "role": "assistant", "content": text })));
