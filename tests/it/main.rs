@@ -21,4 +21,5 @@ mod registry_list;
 mod schema;
 mod session_load;
 mod stores;
+mod test_runtime;
 mod zero_touch;

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 /// The token in the captured exchanges.
-const TOKEN: &str = "sentinel-5f3c9a1e7b2d4608";
+const TOKEN: &str = "5e475e475e475e475e475e475e475e475e475e475e475e475e475e475e475e47";
 
 /// A request as it came over the wire.
 struct Seen {
