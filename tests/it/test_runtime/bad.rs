@@ -222,6 +222,9 @@ fn a_suspended_runtime_takes_connections_and_says_nothing() {
     let mut socket = client.connect();
     socket.write_all(&client.request("lease", json!({}))).unwrap();
     runtime.emit("text_delta", json!({ "text": "x" }));
+    // Meanwhile another one answers many times.
+    let other = self::runtime();
+    (0..20).for_each(|_| drop(Client::new(&other, "c").result("lease", json!({}))));
     for socket in [&socket, stream.0.get_ref()] {
         socket.set_nonblocking(true).unwrap();
         assert_eq!(socket.peek(&mut [0]).unwrap_err().kind(), ErrorKind::WouldBlock);

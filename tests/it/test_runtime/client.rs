@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::time::Instant;
 
 /// An answer as it came.
 pub struct Reply {
@@ -148,8 +149,11 @@ impl Events {
 
     /// The text of the next event, or `None` at the end.
     pub fn text(&mut self) -> Option<String> {
+        let began = Instant::now();
         loop {
             let line = self.line()?;
+            // Comments come for ever, and each puts off the socket's own time limit.
+            assert!(began.elapsed() < DEADLINE, "no event came");
             if let Some(text) = line.strip_prefix("data: ") {
                 assert_eq!(self.line().as_deref(), Some("\n"));
                 return Some(text.trim_end().to_owned());

@@ -117,6 +117,16 @@ fn what_the_ring_lost_is_told() {
 }
 
 #[test]
+fn who_is_refused_control_looks_on_all_the_same() {
+    let runtime = Runtime::start(main_runtime());
+    let (first, second) = (Client::new(&runtime, "a"), Client::new(&runtime, "b"));
+    first.result("acquire_control", json!({}));
+    let error = second.error("acquire_control", json!({}));
+    assert_eq!((error["name"].as_str(), error["holder"].as_str()), (Some("controller_required"), Some("a")));
+    assert_eq!(runtime.observers(), ["a", "b"]);
+}
+
+#[test]
 fn exactly_one_answer_wins() {
     let options = main_runtime().on("ask", [approval(), Step::Succeed("{output}".to_owned())]);
     let runtime = Runtime::start(options);
