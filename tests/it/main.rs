@@ -10,6 +10,7 @@ mod cli;
 mod descriptors;
 mod framing;
 mod inflight;
+mod life_of_a_runtime;
 mod lifecycle;
 mod params;
 mod peer_list;

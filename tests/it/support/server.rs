@@ -274,6 +274,24 @@ impl Server {
         }
     }
 
+    /// The params of the next notification of this method; what else comes meanwhile is kept.
+    #[track_caller]
+    pub fn expect_notification(&mut self, method: &str) -> Value {
+        let is_it = |frame: &Value| frame["method"] == method;
+        if let Some(at) = self.stash.iter().position(is_it) {
+            return self.stash.remove(at).expect("it is there")["params"].take();
+        }
+        loop {
+            let Some(mut frame) = self.arrive() else {
+                panic!("the output has ended before a `{method}`; log: {}", self.log());
+            };
+            if is_it(&frame) {
+                return frame["params"].take();
+            }
+            self.stash.push_back(frame);
+        }
+    }
+
     /// The next frame must be an error with id null.
     #[track_caller]
     pub fn expect_refusal(&mut self) -> Failure {
