@@ -43,7 +43,7 @@ impl Stream {
         self.queue.push_back(bytes);
         if self.queue.len() > LAG {
             self.queue.pop_front();
-            self.lags |= false;
+            self.lags |= !self.is_raw;
         }
     }
 }
