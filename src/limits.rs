@@ -10,6 +10,8 @@ pub const DEFAULT: Limits = Limits {
     batch_max: 64,
     message_bytes: 64 << 10,
     attachments: 64,
+    subscriptions: 1_024,
+    watches: 1_000_000,
 };
 
 /// Entries of a page when the client does not say.
@@ -177,3 +179,19 @@ pub const RUNTIME_NAME_CHARS: usize = 256;
 pub const CLIENT_ID: usize = 128;
 /// Sources that one call asks the states of.
 pub const STATES: usize = 1_000;
+/// Changes of the inventory that are kept for who comes later.
+pub const CHANGES_KEPT: usize = 16_384;
+/// Changes that wait for one who watches and does not read; then all is told anew.
+pub const CHANGES_PENDING: usize = 4_096;
+/// How often everything is looked at while somebody watches, to repair what events missed.
+pub const RECONCILE: std::time::Duration = std::time::Duration::from_secs(60);
+/// The same where not everything can be watched.
+pub const RECONCILE_DEGRADED: std::time::Duration = std::time::Duration::from_secs(2);
+/// How often runtimes are asked while somebody watches.
+pub const POLL: std::time::Duration = std::time::Duration::from_secs(1);
+/// The same while it is not settled whether one is to be given up.
+pub const POLL_UNDECIDED: std::time::Duration = std::time::Duration::from_millis(700);
+/// Events of a first state that are made ready at a time.
+pub const FIRST_STATE: usize = 16;
+/// First states that are told at the same time.
+pub const FIRST_STATES: usize = 8;

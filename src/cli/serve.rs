@@ -89,6 +89,8 @@ fn lower(flags: &[String]) -> Result<Limits, String> {
             "batchMax" => &mut limits.batch_max,
             "messageBytes" => &mut limits.message_bytes,
             "attachments" => &mut limits.attachments,
+            "subscriptions" => &mut limits.subscriptions,
+            "watches" => &mut limits.watches,
             _ => return Err(format!("--limit {name}: there is no such bound; `initialize` tells them")),
         };
         match value.parse() {

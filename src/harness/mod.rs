@@ -27,7 +27,7 @@ mod text;
 mod walk;
 
 pub use homes::{Environment, Home, Homes, Root, store_of};
-pub use walk::{Finder, Found};
+pub use walk::{Finder, Found, stamp};
 
 use crate::platform::{files::Stamp, sqlite};
 use crate::protocol::{Harness, LastMessage, Message, Parent, Resume};

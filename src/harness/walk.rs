@@ -26,6 +26,8 @@ pub struct Finder {
     pub truncated: bool,
     /// Directories that are still to be walked.
     pub deeper: Vec<PathBuf>,
+    /// Directories that were walked.
+    pub visited: Vec<PathBuf>,
 }
 
 /// A directory entry with a name that can be told.
@@ -63,6 +65,7 @@ impl Finder {
             }
         };
         self.exists = true;
+        self.visited.push(directory.to_owned());
         let mut found = Vec::new();
         for entry in listing {
             let path = directory.join(&entry.name);
@@ -105,6 +108,7 @@ impl Finder {
         self.sources.truncate(limits::FILES_PER_ROOT);
         self.skipped.extend(other.skipped);
         self.deeper.extend(other.deeper);
+        self.visited.extend(other.visited);
     }
 
     /// Takes a directory entry as a source if it is a regular file, also through a link.

@@ -13,3 +13,4 @@ pub mod sqlite;
 pub mod stdio;
 #[cfg(test)]
 pub mod testing;
+pub mod watch;

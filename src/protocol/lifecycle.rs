@@ -112,6 +112,10 @@ pub struct Limits {
     pub message_bytes: usize,
     /// Attachments to runtimes at one time.
     pub attachments: usize,
+    /// Subscriptions of `registry/watch` at one time.
+    pub subscriptions: usize,
+    /// Directories that are watched at one time; what changes in others is seen later.
+    pub watches: usize,
 }
 
 /// Params of `authority/narrow`.

@@ -267,6 +267,22 @@ fn resume(row: &Row) -> Option<crate::protocol::Resume> {
     session.resumable.then(|| store.resume(&row.root, session)).flatten()
 }
 
+/// Whether two states of an entry differ in nothing but clocks.
+pub fn same_but_clocks(a: &Entry, b: &Entry) -> bool {
+    let still = |entry: &Entry| {
+        let mut entry = entry.clone();
+        entry.observers.iter_mut().flatten().for_each(|observer| observer.last_seen_ms = 0);
+        if let Some(controller) = entry.owner.as_mut().and_then(|owner| owner.controller.as_mut()) {
+            controller.expires_at_ms = 0;
+        }
+        if let Some(activity) = &mut entry.activity {
+            activity.observed_at_ms = None;
+        }
+        entry
+    };
+    still(a) == still(b)
+}
+
 /// Which details the wanted members need.
 pub fn wanted(include: &[Include]) -> Wanted<'static> {
     Wanted {

@@ -11,21 +11,24 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The stored sessions, newest first.
-#[derive(Default)]
+/// The stored sessions. A row keeps its place for as long as nothing but its own content changes.
+#[derive(Clone, Default)]
 pub struct Stored {
-    pub rows: Vec<Row>,
-    pub problems: Vec<Problem>,
-    pub reports: Vec<RootReport>,
+    pub rows: Vec<Arc<Row>>,
+    pub problems: Arc<Vec<Problem>>,
+    pub reports: Arc<Vec<RootReport>>,
     /// Whether a directory that comes to be known may be that of a session.
     pub has_marks: bool,
-    by_id: Index,
-    children: HashMap<usize, Vec<usize>>,
+    /// The places of the rows, newest first.
+    order: Vec<u32>,
+    by_id: Arc<Index>,
+    children: Arc<HashMap<usize, Vec<usize>>>,
 }
 
 type Index = HashMap<(Harness, Box<str>), usize>;
 
 /// One stored session.
+#[derive(Clone)]
 pub struct Row {
     pub harness: Harness,
     pub root: Arc<Root>,
@@ -38,12 +41,24 @@ pub struct Row {
     pub found_workspace: Option<Box<str>>,
     /// Its id, where its own is that of another session in an earlier root.
     own_id: Option<Box<str>>,
+    /// Whether it is the only copy.
+    alone: bool,
 }
 
 impl Row {
     /// What its entry's id holds behind the harness.
     pub fn id(&self) -> &str {
         self.own_id.as_deref().unwrap_or(&self.session.id)
+    }
+
+    /// Whether nothing tells the two apart.
+    pub fn is_as(&self, other: &Self) -> bool {
+        let session = Arc::ptr_eq(&self.session, &other.session) || self.session == other.session;
+        let root = Arc::ptr_eq(&self.root, &other.root) || self.root == other.root;
+        session
+            && root
+            && (&self.title, &self.parent, &self.found_workspace, &self.own_id)
+                == (&other.title, &other.parent, &other.found_workspace, &other.own_id)
     }
 
     /// The directory that it works in.
@@ -103,9 +118,58 @@ impl Stored {
                 children.entry(parent).or_default().push(index);
             }
         }
-        let problems = problems(scans, silent);
         let reports = scans.iter().map(|scan| report(scan)).chain(silent.iter().map(silence)).collect();
-        Self { rows, problems, reports, has_marks, by_id, children }
+        Self {
+            order: (0..).take(rows.len()).collect(),
+            rows: rows.into_iter().map(Arc::new).collect(),
+            problems: Arc::new(problems(scans, silent)),
+            reports: Arc::new(reports),
+            has_marks,
+            by_id: Arc::new(by_id),
+            children: Arc::new(children),
+        }
+    }
+
+    /// The rows with their places, newest first.
+    pub fn newest_first(&self) -> impl Iterator<Item = (usize, &Row)> {
+        self.order.iter().map(|place| (*place as usize, &*self.rows[*place as usize]))
+    }
+
+    /// The same with a session as it is now; `None` where more than that session's own row may change by it.
+    pub fn touch(&self, before: &Session, now: &Arc<Session>, harness: Harness) -> Option<Self> {
+        let place = self.find(harness, &before.id)?;
+        let row = &self.rows[place];
+        if !row.alone || row.own_id.is_some() || *row.session.location != *before.location || !is_touch(before, now) {
+            return None;
+        }
+        // A name that came from elsewhere stays; whether it would, for a session that names itself anew, the join knows.
+        let named = row.title != before.title;
+        if named && before.title != now.title {
+            return None;
+        }
+        let mut session = now.clone();
+        if row.session.handle != session.handle {
+            Arc::make_mut(&mut session).handle.clone_from(&row.session.handle);
+        }
+        let title = if named { row.title.clone() } else { now.title.clone() };
+        let touched = Row { session, title, ..(**row).clone() };
+        let mut all = self.clone();
+        let at = all.position(place);
+        all.order.remove(at);
+        all.rows[place] = Arc::new(touched);
+        all.order.insert(all.position(place), place as u32);
+        Some(all)
+    }
+
+    /// Whether the rows of both stand at the same places.
+    pub fn has_places_of(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.by_id, &other.by_id)
+    }
+
+    /// Where in the order a row stands, or would.
+    fn position(&self, place: usize) -> usize {
+        let key = sort_key(&self.rows[place]);
+        self.order.partition_point(|other| sort_key(&self.rows[*other as usize]) < key)
     }
 
     /// The row of an entry.
@@ -122,6 +186,12 @@ impl Stored {
     pub fn children(&self, row: usize) -> impl Iterator<Item = usize> {
         self.children.get(&row).into_iter().flatten().copied()
     }
+}
+
+/// Whether two states of a session differ in nothing that another row depends on.
+fn is_touch(before: &Session, now: &Session) -> bool {
+    let Session { title, model, profile, updated_at_ms, resumable, .. } = before.clone();
+    Session { title, model, profile, updated_at_ms, resumable, ..now.clone() } == *before
 }
 
 fn sort_key(row: &Row) -> (Reverse<Option<i64>>, &str, &str) {
@@ -153,6 +223,7 @@ struct Best<'a> {
     session: &'a Arc<Session>,
     scan: usize,
     first: usize,
+    alone: bool,
 }
 
 /// The same session in two files (migrations, archives, copied homes) is one: the newest of the newest form counts.
@@ -167,9 +238,10 @@ fn one_a_conversation(scans: &[&RootScan]) -> Vec<Row> {
         for session in of.sessions() {
             let began = session.created_at_ms.filter(|_| !unique);
             match best.entry((of.root.harness, &session.id, began)) {
-                Slot::Vacant(slot) => drop(slot.insert(Best { session, scan, first: scan })),
+                Slot::Vacant(slot) => drop(slot.insert(Best { session, scan, first: scan, alone: true })),
                 Slot::Occupied(mut slot) => {
                     let known = slot.get_mut();
+                    known.alone = false;
                     if rank(session, scan) > rank(known.session, known.scan) {
                         (known.session, known.scan) = (session, scan);
                     }
@@ -180,7 +252,7 @@ fn one_a_conversation(scans: &[&RootScan]) -> Vec<Row> {
     let ids = own_ids(&best, scans);
     let roots: Vec<Arc<Root>> = scans.iter().map(|scan| Arc::new(scan.root.clone())).collect();
     best.into_iter()
-        .map(|(key, Best { session, scan, .. })| Row {
+        .map(|(key, Best { session, scan, alone, .. })| Row {
             harness: key.0,
             root: roots[scan].clone(),
             session: session.clone(),
@@ -188,6 +260,7 @@ fn one_a_conversation(scans: &[&RootScan]) -> Vec<Row> {
             parent: session.parent.clone(),
             found_workspace: None,
             own_id: ids.get(&key).cloned(),
+            alone,
         })
         .collect()
 }

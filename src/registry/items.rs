@@ -7,7 +7,8 @@ use crate::authority::Grant;
 use crate::limits;
 use crate::protocol::{Entry, Harness, Problem, Query, Reason};
 use crate::runtime::Runtime;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 impl Snapshot {
     /// The entry of an id, if it is in scope: a runtime's own id, or that of a session, which leads to its runtime too.
@@ -24,7 +25,33 @@ impl Snapshot {
             return Some(self.join(runtime, grant));
         }
         let live = self.visible_live(grant).remove(session).filter(|_| harness == Harness::ClaudeCode);
-        let row = row.map(|row| (row, &self.stored.rows[row]));
+        let row = row.map(|row| (row, &*self.stored.rows[row]));
+        (row.is_some() || live.is_some()).then_some(Item { row, live, runtime: None })
+    }
+
+    /// What a list that asks so has under this id, before its filters.
+    pub fn item_in(&self, id: &str, query: &Query, grant: &Grant) -> Option<Item<'_>> {
+        let (looks, twins) = (query.live != Some(false), query.twins == Some(true));
+        let runtimes = if looks { self.visible_runtimes(grant) } else { Vec::new() };
+        if let Some(runtime) = runtimes.iter().find(|runtime| runtime.receipt.runtime_id == id) {
+            let mut item = self.join(runtime, grant);
+            let source = &runtime.receipt.source;
+            let newest = runtimes.iter().find(|other| runs(other, source.harness, &source.session_id));
+            // Of several runtimes the newest one has what is known beside.
+            let is_newest = newest.is_some_and(|newest| newest.receipt.endpoint == runtime.receipt.endpoint);
+            item.live = item.live.filter(|_| !twins && is_newest);
+            return Some(item);
+        }
+        let (harness, session) = id.split_once(':')?;
+        let harness: Harness = harness.parse().ok()?;
+        let row = self.visible_row(harness, session, grant);
+        let named = row.map_or(session, |row| &self.stored.rows[row].session.id);
+        if !twins && runtimes.iter().any(|runtime| runs(runtime, harness, named)) {
+            return None;
+        }
+        let live = looks.then(|| self.visible_live(grant).remove(named)).flatten();
+        let live = live.filter(|_| harness == Harness::ClaudeCode);
+        let row = row.map(|row| (row, &*self.stored.rows[row]));
         (row.is_some() || live.is_some()).then_some(Item { row, live, runtime: None })
     }
 
@@ -70,7 +97,7 @@ impl Snapshot {
                 None => items.push(Item::live(live)),
             }
         }
-        let stored = self.stored.rows.iter().enumerate().filter(|(index, _)| !folded.contains(index));
+        let stored = self.stored.newest_first().filter(|(index, _)| !folded.contains(index));
         let mut all: Vec<Item<'_>> = stored
             .map(|(index, row)| Item { row: Some((index, row)), live: by_row.get(&index).copied(), runtime: None })
             .collect();
@@ -84,7 +111,7 @@ impl Snapshot {
         let row = self.visible_row(source.harness, &source.session_id, grant);
         let live = self.visible_live(grant).remove(&*source.session_id);
         Item {
-            row: row.map(|row| (row, &self.stored.rows[row])),
+            row: row.map(|row| (row, &*self.stored.rows[row])),
             live: live.filter(|_| source.harness == Harness::ClaudeCode),
             runtime: Some(runtime),
         }
@@ -124,7 +151,14 @@ impl Snapshot {
         let scoped = grant.has_workspace_scope();
         let in_scope =
             |problem: &&Problem| !scoped && problem.harness.is_none_or(|harness| grant.reaches_harness(harness));
-        let stored = self.problems.iter().filter(in_scope).cloned();
+        let stored = self
+            .stored
+            .problems
+            .iter()
+            .chain(self.peer_problems.iter())
+            .chain(self.unwatched.iter())
+            .filter(in_scope)
+            .cloned();
         let of_runtimes = self.observed.troubles.iter().filter(|trouble| match &trouble.source {
             None => !scoped,
             Some(source) => grant.reaches_source(source),
@@ -142,6 +176,17 @@ impl Snapshot {
         });
         let of_runtimes = of_runtimes.map(|trouble| trouble.problem.clone());
         of_runtimes.chain(doubles).chain(stored).take(limits::PROBLEMS_LISTED).collect()
+    }
+}
+
+impl Snapshot {
+    /// Whether the same ids are claimed by several runtimes in both.
+    pub fn same_doubles(&self, other: &Self) -> bool {
+        let ids = |snapshot: &Self| -> BTreeSet<String> {
+            let all: Vec<&Runtime> = snapshot.observed.runtimes.iter().collect();
+            ambiguous(&all).into_iter().map(str::to_owned).collect()
+        };
+        Arc::ptr_eq(&self.observed, &other.observed) || ids(self) == ids(other)
     }
 }
 

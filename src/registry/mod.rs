@@ -1,32 +1,42 @@
 //! The inventory: what the stores hold and what lives, joined, queried, paged. Validated against the file system at
 //! each call, so it is never stale and needs no watcher.
 
+mod changes;
+mod engine;
 mod entry;
 mod inventory;
 mod items;
 mod load;
 mod page;
+mod published;
 mod query;
 mod roots;
 mod scan;
+mod state;
+mod subscription;
 #[cfg(test)]
 mod tests;
+mod watch;
+mod watches;
 
 pub use crate::harness::Attendant;
 pub use page::CursorError;
 pub use query::Request;
+pub use subscription::{Subscription, Told};
+pub use watch::Watching;
 
-use crate::harness::{Homes, Root};
+use crate::harness::{self, Homes, Root};
 use crate::protocol::{Harness, Problem, RootOrigin, Skipped};
 use crate::runtime::{Observed, Runtimes};
-use crate::{harness, limits, peer};
+use engine::Engine;
 use inventory::{Live, Stored};
-use roots::Slot;
-use scan::RootScan;
-use std::collections::{BTreeMap, BTreeSet};
+use published::Published;
+use state::State;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
@@ -41,35 +51,26 @@ pub enum Error {
 
 /// The inventory of this machine.
 pub struct Registry {
+    /// Locked while files are read.
     state: Mutex<State>,
+    published: Arc<Mutex<Published>>,
     /// How many readings have begun, to let a call share one that began after it came.
-    begun: std::sync::atomic::AtomicU64,
-    instance: String,
+    begun: AtomicU64,
     runtimes: Arc<Runtimes>,
-}
-
-struct State {
-    homes: Homes,
-    slots: Vec<Arc<Slot>>,
-    /// The roots that did not answer the last time.
-    silent: Vec<PathBuf>,
-    stored: Arc<Stored>,
-    live: Arc<Vec<Live>>,
-    observed: Arc<Observed>,
-    /// Where live sessions worked when the stored ones were joined.
-    directories: Vec<String>,
-    revision: u64,
-    /// The newest reading, and which one it was.
-    last: Option<(u64, Arc<Snapshot>)>,
+    /// Runs while somebody watches.
+    engine: Mutex<Option<Engine>>,
 }
 
 /// The inventory as it was at one time.
+#[derive(Clone, Default)]
 pub struct Snapshot {
     stored: Arc<Stored>,
     live: Arc<Vec<Live>>,
+    peer_problems: Arc<Vec<Problem>>,
+    registries: Arc<Vec<RootReport>>,
     observed: Arc<Observed>,
-    problems: Vec<Problem>,
-    registries: Vec<RootReport>,
+    /// Where changes are seen late, while somebody watches.
+    unwatched: Arc<Vec<Problem>>,
     elapsed: BTreeMap<Harness, Duration>,
     revision: String,
 }
@@ -98,32 +99,20 @@ pub struct RootReport {
 impl Registry {
     /// An inventory of these homes; nothing is read yet.
     pub fn new(homes: Homes, instance: String, runtimes: Arc<Runtimes>) -> Self {
-        let slots = homes.roots().iter().cloned().map(|root| Slot::new(RootScan::new(root))).collect();
-        let state = State {
-            homes,
-            slots,
-            silent: Vec::new(),
-            stored: Arc::default(),
-            live: Arc::default(),
-            observed: Arc::default(),
-            directories: Vec::new(),
-            revision: 0,
-            last: None,
-        };
-        Self { state: Mutex::new(state), begun: 0.into(), instance, runtimes }
+        let published = Arc::new(Mutex::new(Published::new(instance)));
+        let state = Mutex::new(State::new(homes, published.clone()));
+        Self { state, published, begun: 0.into(), runtimes, engine: Mutex::default() }
     }
 
     /// Adds roots that a client named.
     pub fn add_client_homes(&self, homes: &BTreeMap<Harness, Vec<String>>) {
-        let mut state = self.state();
-        let known = state.homes.roots().len();
-        for (harness, paths) in homes {
-            for path in paths {
-                state.homes.add_named(*harness, Path::new(path), RootOrigin::Client);
+        self.state().add_roots(|known| {
+            for (harness, path) in
+                homes.iter().flat_map(|(harness, paths)| paths.iter().map(move |path| (harness, path)))
+            {
+                known.add_named(*harness, Path::new(path), RootOrigin::Client);
             }
-        }
-        let new: Vec<Root> = state.homes.roots()[known..].to_vec();
-        state.slots.extend(new.into_iter().map(|root| Slot::new(RootScan::new(root))));
+        });
     }
 
     /// The roots of every harness that has a store, as paths that can be shown.
@@ -138,7 +127,7 @@ impl Registry {
 
     /// The homes of Claude Code, whose process registries tell what lives.
     pub fn claude_homes(&self) -> Vec<PathBuf> {
-        claude_homes(&self.state().homes)
+        state::claude_homes(&self.state().homes)
     }
 
     /// Every root, for the details of a session.
@@ -148,19 +137,31 @@ impl Registry {
 
     /// Reads what changed, and answers the inventory as it is now.
     pub fn snapshot(&self, attendant: &dyn Attendant) -> Result<Arc<Snapshot>, Error> {
-        use std::sync::atomic::Ordering;
+        // They are asked while the files are read.
+        let look = self.runtimes.look();
+        self.read(attendant)?;
+        let observed = look.finish();
+        let mut published = self.published();
+        published.update(|next| next.observed = Arc::new(observed));
+        Ok(published.current.clone())
+    }
+
+    /// Reads whatever changed on disk.
+    fn read(&self, attendant: &dyn Attendant) -> Result<(), Error> {
         let came = self.begun.load(Ordering::SeqCst);
         let mut state = self.state();
         // A reading that began after this call came tells as much as one of its own.
-        if let Some((number, last)) = &state.last
-            && *number > came
-        {
-            return Ok(last.clone());
+        if state.last_reading > came {
+            return Ok(());
         }
         let number = self.begun.fetch_add(1, Ordering::SeqCst) + 1;
-        let snapshot = Arc::new(state.read(&self.instance, &self.runtimes, attendant)?);
-        state.last = Some((number, snapshot.clone()));
-        Ok(snapshot)
+        state.read_all(attendant)?;
+        state.last_reading = number;
+        Ok(())
+    }
+
+    fn published(&self) -> MutexGuard<'_, Published> {
+        self.published.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -168,96 +169,14 @@ impl Registry {
     }
 }
 
-impl State {
-    fn read(&mut self, instance: &str, runtimes: &Arc<Runtimes>, attendant: &dyn Attendant) -> Result<Snapshot, Error> {
-        // They are asked while the files are read.
-        let look = runtimes.look();
-        roots::refresh_all(&self.slots, limits::ROOT_SILENCE, attendant)?;
-        let begin = Instant::now();
-        let listing = peer::list(&claude_homes(&self.homes));
-        let mut elapsed = BTreeMap::from([(Harness::ClaudeCode, begin.elapsed())]);
-        let directories: BTreeSet<&String> = listing.peers.iter().filter_map(|found| found.peer.cwd.as_ref()).collect();
-        let directories: Vec<String> = directories.into_iter().cloned().collect();
-        let known = !self.stored.has_marks || self.directories == directories;
-        let mut scans: Vec<_> = self.slots.iter().filter_map(|slot| slot.scan()).collect();
-        let answered = |root: &&Root| scans.iter().any(|scan| scan.root == **root);
-        let silent: Vec<Root> = self.homes.roots().iter().filter(|root| !answered(root)).cloned().collect();
-        let silent_paths: Vec<PathBuf> = silent.iter().map(|root| root.path.clone()).collect();
-        if scans.iter().any(|scan| scan.changed) || !known || silent_paths != self.silent {
-            scans.iter_mut().for_each(|scan| scan.changed = false);
-            let scans: Vec<&RootScan> = scans.iter().map(|scan| &**scan).collect();
-            self.stored = Arc::new(Stored::join(&scans, &silent, &directories));
-            (self.directories, self.silent) = (directories, silent_paths);
-            self.revision += 1;
-        }
-        for scan in &scans {
-            *elapsed.entry(scan.root.harness).or_default() += scan.elapsed;
-        }
-        drop(scans);
-        let live = inventory::live(&listing);
-        if *self.live != live {
-            self.revision += 1;
-        }
-        self.live = Arc::new(live);
-        let observed = look.finish();
-        if !same(&self.observed, &observed) {
-            self.revision += 1;
-        }
-        self.observed = Arc::new(observed);
-        let mut problems = self.stored.problems.clone();
-        problems.extend(listing.problems.iter().cloned());
-        problems.truncate(limits::PROBLEMS_LISTED);
-        Ok(Snapshot {
-            stored: self.stored.clone(),
-            live: self.live.clone(),
-            observed: self.observed.clone(),
-            problems,
-            registries: listing.registries.iter().map(|registry| self.registry_report(registry)).collect(),
-            elapsed,
-            revision: format!("{instance}.{}", self.revision),
-        })
-    }
-
-    /// A process registry is a place where sessions were looked for, too.
-    fn registry_report(&self, registry: &peer::Registry) -> RootReport {
-        let of_registry = |root: &&Root| registry.path.parent() == Some(&root.home);
-        let root = self.homes.of(Harness::ClaudeCode).find(of_registry);
-        RootReport {
-            harness: Harness::ClaudeCode,
-            path: registry.path.clone(),
-            origin: root.map_or(RootOrigin::Default, |root| root.origin),
-            exists: registry.exists,
-            files: registry.files,
-            sessions: registry.sessions,
-            skipped: registry.hidden.iter().take(limits::SKIPPED_LISTED).cloned().collect(),
-            truncated: registry.truncated || registry.hidden.len() > limits::SKIPPED_LISTED,
-        }
-    }
-}
-
 impl Snapshot {
     /// Every place that was looked into.
     pub fn reports(&self) -> impl Iterator<Item = &RootReport> {
-        self.stored.reports.iter().chain(&self.registries)
+        self.stored.reports.iter().chain(self.registries.iter())
     }
 
     /// How long looking for the sessions of a harness took.
     pub fn elapsed(&self, harness: Harness) -> Duration {
         self.elapsed.get(&harness).copied().unwrap_or_default()
     }
-}
-
-/// Whether nothing but clocks tells two looks at the runtimes apart.
-fn same(a: &Observed, b: &Observed) -> bool {
-    a.runtimes.len() == b.runtimes.len() && a.runtimes.iter().zip(&b.runtimes).all(|(a, b)| a.is_as(b))
-}
-
-fn claude_homes(homes: &Homes) -> Vec<PathBuf> {
-    let mut paths: Vec<PathBuf> = Vec::new();
-    for root in homes.of(Harness::ClaudeCode) {
-        if !paths.contains(&root.home) {
-            paths.push(root.home.clone());
-        }
-    }
-    paths
 }

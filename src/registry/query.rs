@@ -1,5 +1,6 @@
 //! Which entries a query means, and one page of them.
 
+use super::changes::Id;
 use super::entry::{self, Item};
 use super::page::Position;
 use super::scan::parallel;
@@ -71,26 +72,63 @@ impl Snapshot {
         let mut filter = Filter::new(query, self, request.grant);
         let mut items = self.items(query, request.grant);
         items.retain(|item| filter.admits(item));
-        let Some(text) = filter.text.take() else { return Ok((items, HashMap::new())) };
-        if query.search_previews != Some(true) {
-            items.retain(|item| names_hold(item, &text));
-            return Ok((items, HashMap::new()));
-        }
-        let wanted = Wanted { topics: true, last_message: true, ..attended(attendant) };
-        let found = parallel(&items, "searching sessions", attendant, |_, item| {
-            let details = item.details(&self.stored, request.grant, request.roots, wanted);
-            let excerpt = details.and_then(|details| excerpt(&details, &text));
-            (excerpt.is_some() || names_hold(item, &text), excerpt)
-        })?;
+        let Some(text) = filter.searched() else { return Ok((items, HashMap::new())) };
+        let found =
+            parallel(&items, "searching sessions", attendant, |_, item| self.search(item, text, request, attendant))?;
         let mut excerpts = HashMap::new();
         let mut kept = Vec::new();
-        for (item, (matches, excerpt)) in items.into_iter().zip(found) {
-            if matches {
+        for (item, found) in items.into_iter().zip(found) {
+            if let Some(excerpt) = found {
                 excerpts.extend(excerpt.map(|excerpt| (item.id(), excerpt)));
                 kept.push(item);
             }
         }
         Ok((kept, excerpts))
+    }
+
+    /// Looks for a text in the opening user texts and the last message too; the excerpt around it, where it stands there.
+    fn search(
+        &self,
+        item: &Item<'_>,
+        text: &str,
+        request: &Request<'_>,
+        attendant: &dyn Attendant,
+    ) -> Option<Option<String>> {
+        let wanted = Wanted { topics: true, last_message: true, ..attended(attendant) };
+        let details = item.details(&self.stored, request.grant, request.roots, wanted);
+        let excerpt = details.and_then(|details| excerpt(&details, text));
+        (excerpt.is_some() || names_hold(item, text)).then_some(excerpt)
+    }
+
+    /// The ids of all entries that a query means, in the order of its list.
+    pub fn ids(&self, request: &Request<'_>, attendant: &dyn Attendant) -> Result<Vec<Id>, Error> {
+        let (mut items, _) = self.select(request, attendant)?;
+        items.sort_by(Item::compare);
+        Ok(items.iter().map(|item| item.id().into()).collect())
+    }
+
+    /// The entry that a list of this query has under an id, if it has one.
+    pub fn listed<'a>(
+        &'a self,
+        id: &str,
+        filter: &mut Filter<'a>,
+        request: &Request<'_>,
+        attendant: &dyn Attendant,
+    ) -> Result<Option<Entry>, Error> {
+        let item = self.item_in(id, request.query, request.grant);
+        let Some(item) = item.filter(|item| filter.admits(item)) else { return Ok(None) };
+        let excerpt = match filter.searched() {
+            None => None,
+            Some(text) => match self.search(&item, text, request, attendant) {
+                Some(excerpt) => excerpt,
+                None => return Ok(None),
+            },
+        };
+        let mut entries = [self.entry(&item, request.grant)];
+        self.include(&[item], &mut entries, request, attendant)?;
+        let [mut entry] = entries;
+        entry.excerpt = excerpt;
+        Ok(Some(entry))
     }
 
     fn include(
@@ -130,7 +168,7 @@ fn attended(attendant: &dyn Attendant) -> Wanted<'_> {
 }
 
 /// A query made ready: what costs once is done once.
-struct Filter<'a> {
+pub struct Filter<'a> {
     query: &'a Query,
     grant: &'a Grant,
     workspace: Option<PathBuf>,
@@ -144,7 +182,7 @@ struct Filter<'a> {
 }
 
 impl<'a> Filter<'a> {
-    fn new(query: &'a Query, snapshot: &Snapshot, grant: &'a Grant) -> Self {
+    pub fn new(query: &'a Query, snapshot: &Snapshot, grant: &'a Grant) -> Self {
         let text = query.text.as_deref().map(|text| text.trim().to_lowercase()).filter(|text| !text.is_empty());
         Self {
             query,
@@ -162,7 +200,8 @@ impl<'a> Filter<'a> {
         }
     }
 
-    fn admits(&mut self, item: &Item<'a>) -> bool {
+    /// Whether an entry is meant, as far as can be told without reading its messages.
+    pub fn admits(&mut self, item: &Item<'a>) -> bool {
         let query = self.query;
         let among = |time: i64| {
             query.updated_after_ms.is_none_or(|after| time >= after)
@@ -177,8 +216,14 @@ impl<'a> Filter<'a> {
             && query.archived.is_none_or(|wanted| wanted == archived)
             && query.profile.as_deref().is_none_or(|wanted| item.profile() == Some(wanted))
             && (!timed || item.time().is_some_and(among))
+            && (query.search_previews == Some(true) || self.text.as_ref().is_none_or(|text| names_hold(item, text)))
             && self.admits_place(item)
             && self.admits_workspace(item.workspace())
+    }
+
+    /// The text that is to be looked for in messages, too.
+    fn searched(&self) -> Option<&str> {
+        self.text.as_deref().filter(|_| self.query.search_previews == Some(true))
     }
 
     /// Children are hidden unless asked for; `rootId` asks for all below one entry.

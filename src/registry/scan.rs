@@ -5,8 +5,9 @@ use crate::harness::jsonl::Ends;
 use crate::harness::{self, Finder, Name, Reading, Remark, Root, Session, Skip, Source, Store};
 use crate::limits;
 use crate::platform::files::Stamp;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsString;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,6 +22,8 @@ pub struct RootScan {
     generation: u32,
     pub finder: Finder,
     pub elapsed: Duration,
+    /// A mark of the directories that were walked.
+    pub shape: u64,
     /// Whether anything is not as it was when this was last put down. Kept here, as a reading may be cancelled before
     /// what it found out is used.
     pub changed: bool,
@@ -72,6 +75,7 @@ impl RootScan {
             generation: 0,
             finder: Finder::default(),
             elapsed: Duration::ZERO,
+            shape: 0,
             changed: true,
         }
     }
@@ -170,9 +174,47 @@ impl RootScan {
             self.files.retain(|_, file| file.generation == self.generation);
             self.changed |= self.files.len() != before;
         }
+        self.shape = finder.visited.iter().map(mark).fold(0, u64::wrapping_add);
         self.finder = finder;
         self.elapsed = begin.elapsed();
         Ok(())
+    }
+
+    /// Reads one file anew that a walk has found before.
+    pub fn refresh_file(&mut self, path: &Path) -> Refreshed {
+        let Some(store) = self.store else { return Refreshed::Same };
+        let Some(file) = self.files.get(path.as_os_str()) else { return Refreshed::Unclear };
+        // What stands beside it, or that it is gone, a walk finds out.
+        let (None, Known::Session(before), Some(stamp)) = (file.beside, &file.known, harness::stamp(path)) else {
+            return Refreshed::Unclear;
+        };
+        if !file.racy && file.stamp == stamp {
+            return Refreshed::Same;
+        }
+        let before = before.clone();
+        let source = Source { path: path.to_owned(), stamp, beside: None };
+        let outcome = read_one(store, &mut Ends::default(), &source);
+        if matches!(outcome.result, Err(Skip::Vanished)) {
+            return Refreshed::Unclear;
+        }
+        if !self.keep(source, outcome) {
+            return Refreshed::Same;
+        }
+        match self.files.get(path.as_os_str()).map(|file| &file.known) {
+            Some(Known::Session(now)) => Refreshed::Session(before, now.clone()),
+            _ => {
+                // It is no walk that this needs, but a join.
+                self.changed = true;
+                Refreshed::Same
+            }
+        }
+    }
+
+    /// The directories that its files are in, and those that may get some.
+    pub fn directories(&self) -> BTreeSet<PathBuf> {
+        let parents = self.files.keys().filter_map(|path| Path::new(path).parent());
+        let visited = self.finder.visited.iter().map(PathBuf::as_path);
+        parents.chain(visited).chain([&*self.root.path]).map(Path::to_owned).collect()
     }
 
     /// Keeps what was read of a file; whether it is not what was known.
@@ -203,6 +245,16 @@ impl RootScan {
     }
 }
 
+/// What reading one file anew came to.
+pub enum Refreshed {
+    /// Nothing that shows has changed, or what did is found by a join.
+    Same,
+    /// A session, before and now.
+    Session(Arc<Session>, Arc<Session>),
+    /// Only a walk can tell.
+    Unclear,
+}
+
 impl Known {
     fn same(&self, other: &Self) -> bool {
         match (self, other) {
@@ -212,6 +264,13 @@ impl Known {
             _ => false,
         }
     }
+}
+
+/// The walk may be in any order, so the marks are added up.
+fn mark(directory: &PathBuf) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    directory.as_os_str().hash(&mut hasher);
+    hasher.finish()
 }
 
 /// What of the passed-over files shows in an answer.
@@ -228,11 +287,13 @@ struct Outcome {
 }
 
 fn read_all(store: &dyn Store, sources: &[Source], attendant: &dyn Attendant) -> Result<Vec<Outcome>, Error> {
-    parallel(sources, "reading sessions", attendant, |ends, source| {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i64);
-        let racy = u128::from(now.abs_diff(source.stamp.modified_ns)) < RACE.as_nanos();
-        Outcome { result: store.read(source, ends), racy }
-    })
+    parallel(sources, "reading sessions", attendant, |ends, source| read_one(store, ends, source))
+}
+
+fn read_one(store: &dyn Store, ends: &mut Ends, source: &Source) -> Outcome {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i64);
+    let racy = u128::from(now.abs_diff(source.stamp.modified_ns)) < RACE.as_nanos();
+    Outcome { result: store.read(source, ends), racy }
 }
 
 /// Does `work` for each item, on as many threads as pay. Fails only when nobody wants the results any more.

@@ -11,9 +11,11 @@ use super::probe::{Known, looker};
 use super::pump::Pump;
 use super::receipts::Receipts;
 use crate::authority::Grant;
+use crate::limits;
 use crate::protocol::{Endpoint, Lease, Notification, Permission, Problem, Source};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, JoinSet};
@@ -136,6 +138,13 @@ impl Runtimes {
             }
         }
         observed
+    }
+
+    /// How soon they should be asked again by who watches; `None` where there are none.
+    pub fn pace(&self) -> Option<Duration> {
+        let known = lock(&self.known);
+        let undecided = known.values().any(|known| known.undecided());
+        (!known.is_empty()).then_some(if undecided { limits::POLL_UNDECIDED } else { limits::POLL })
     }
 
     async fn forget(self: &Arc<Self>, known: &Arc<Known>) {

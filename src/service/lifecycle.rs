@@ -2,8 +2,8 @@
 
 use super::{Context, Direction, NOTIFICATIONS, Service, methods};
 use crate::protocol::{
-    Empty, HarnessInfo, InitializeParams, InitializeResult, NarrowParams, NarrowResult, PROTOCOL_VERSION, Reason,
-    RpcError, ServerCapabilities, ServerInfo,
+    Empty, HarnessInfo, InitializeParams, InitializeResult, NarrowParams, NarrowResult, PROTOCOL_VERSION, Permission,
+    Reason, RpcError, ServerCapabilities, ServerInfo,
 };
 use std::path::Path;
 
@@ -85,5 +85,8 @@ pub(super) fn narrow(service: &Service, context: &Context, params: NarrowParams)
     let grant = state.grant.clone();
     drop(state);
     service.runtimes.narrow(&grant);
+    service
+        .registry
+        .narrow(|known| known.narrow(&params.authority).ok().filter(|grant| grant.allows(Permission::Observe)));
     Ok(NarrowResult { authority: grant.to_protocol() })
 }

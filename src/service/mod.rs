@@ -10,6 +10,7 @@ mod session;
 #[cfg(test)]
 mod session_tests;
 mod table;
+mod watch;
 
 pub use document::{meta, openrpc, schema};
 pub use lifecycle::Phase;
@@ -27,7 +28,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use tokio::runtime::Handle;
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
 /// What the spawner set.
@@ -46,9 +47,12 @@ pub struct Config {
 /// The server behind all methods: one per process.
 pub struct Service {
     config: Config,
-    registry: Registry,
+    registry: Arc<Registry>,
     runtimes: Arc<Runtimes>,
-    attachments: AtomicU64,
+    /// How many names of attachments and subscriptions were given.
+    named: AtomicU64,
+    first_states: Semaphore,
+    handle: Handle,
     instance_id: String,
 }
 
@@ -60,9 +64,10 @@ impl Service {
         getrandom::fill(&mut random).map_err(std::io::Error::other)?;
         let instance_id = blake3::hash(&random).to_hex()[..32].to_owned();
         let receipts = Receipts::new(config.homes.receipts().map(Path::to_owned));
-        let runtimes = Arc::new(Runtimes::new(receipts, handle));
-        let registry = Registry::new(config.homes.clone(), instance_id.clone(), runtimes.clone());
-        Ok(Self { config, registry, runtimes, attachments: 0.into(), instance_id })
+        let runtimes = Arc::new(Runtimes::new(receipts, handle.clone()));
+        let registry = Arc::new(Registry::new(config.homes.clone(), instance_id.clone(), runtimes.clone()));
+        let first_states = Semaphore::new(limits::FIRST_STATES);
+        Ok(Self { config, registry, runtimes, named: 0.into(), first_states, handle, instance_id })
     }
 
     /// Removes what servers that were killed left behind. Reads files.
@@ -76,12 +81,18 @@ impl Service {
     pub fn end(&self, client: &Client) {
         client.ended.cancel();
         self.runtimes.close();
+        self.registry.unwatch_all();
     }
 
     /// Names for an attachment, and for a client that brings no name.
     fn new_attachment(&self) -> (String, String) {
-        let number = self.attachments.fetch_add(1, Ordering::Relaxed) + 1;
+        let number = self.named.fetch_add(1, Ordering::Relaxed) + 1;
         (format!("attachment-{number}"), format!("tackroom-{}-{number}", self.instance_id))
+    }
+
+    /// A name for a subscription.
+    fn new_subscription(&self) -> String {
+        format!("subscription-{}", self.named.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
     /// The bounds that a client can hit.

@@ -2,8 +2,8 @@
 
 use super::{Context, Service};
 use crate::protocol::{
-    CoverageParams, CoverageResult, DescribeParams, DescribeResult, HarnessCoverage, ListParams, ListResult, Reason,
-    RootCoverage, RpcError, Source, SourceState, State, StateSource, StatesParams, StatesResult,
+    CoverageParams, CoverageResult, DescribeParams, DescribeResult, HarnessCoverage, ListParams, ListResult, Query,
+    Reason, RootCoverage, RpcError, Source, SourceState, State, StateSource, StatesParams, StatesResult,
 };
 use crate::registry::{Attendant, Error, Request, RootReport};
 use crate::{harness, limits};
@@ -40,15 +40,20 @@ pub(super) fn list(service: &Service, context: &Context, params: ListParams) -> 
         })?,
     };
     let query = params.query.unwrap_or_default();
-    for path in [&query.workspace, &query.workspace_family].into_iter().flatten() {
-        if !Path::new(path).is_absolute() {
-            return Err(RpcError::new(Reason::InvalidParams, format!("`{path}` is not an absolute path")));
-        }
-    }
+    check_query(&query)?;
     let snapshot = service.registry.snapshot(context)?;
     let roots = service.registry.roots();
     let cursor = params.cursor.as_deref();
     Ok(snapshot.list(&Request { query: &query, cursor, limit, grant: &context.grant, roots: &roots }, context)?)
+}
+
+/// A relative path would mean another place to each reader.
+pub(super) fn check_query(query: &Query) -> Result<(), RpcError> {
+    let paths = [&query.workspace, &query.workspace_family].into_iter().flatten();
+    match paths.into_iter().find(|path| !Path::new(path).is_absolute()) {
+        Some(path) => Err(RpcError::new(Reason::InvalidParams, format!("`{path}` is not an absolute path"))),
+        None => Ok(()),
+    }
 }
 
 pub(super) fn describe(

@@ -1,14 +1,15 @@
 //! The method table: the one source of dispatch, permission, schema and docs.
 
-use super::{Context, Progress, Service, lifecycle, peer, registry, runtime, session};
+use super::{Context, Progress, Service, lifecycle, peer, registry, runtime, session, watch};
 use crate::protocol::{
     AcceptedResult, AttachParams, AttachResult, AttachmentParams, CloseResult, CoverageParams, CoverageResult,
     DescribeParams, DescribeResult, DetachResult, DiscoverParams, DiscoverResult, Empty, ForgetParams, ForgetResult,
     InitializeParams, InitializeResult, InterruptResult, InvokeParams, InvokeResult, LeaseResult, ListParams,
     ListResult, LoadParams, LoadResult, NarrowParams, NarrowResult, PeerListResult, PeerResult, PeerSelector,
-    Permission, ProgressParams, Reason, ReceiptsResult, RegisterParams, RegisterResult, RespondParams, RpcError,
-    RuntimeDescribeParams, RuntimeDescribeResult, RuntimeEventParams, StatesParams, StatesResult, SteerParams,
-    SteerResult, SubmitParams, SubmitResult, UnregisterParams, WithMeta,
+    Permission, ProgressParams, Reason, ReceiptsResult, RegisterParams, RegisterResult, RegistryEventParams,
+    RespondParams, RpcError, RuntimeDescribeParams, RuntimeDescribeResult, RuntimeEventParams, StatesParams,
+    StatesResult, SteerParams, SteerResult, SubmitParams, SubmitResult, UnregisterParams, UnwatchParams, WatchParams,
+    WatchResult, WithMeta,
 };
 use jsonrpsee::core::RegisterMethodError;
 use jsonrpsee::types::{ErrorObjectOwned, Params};
@@ -242,6 +243,13 @@ pub fn methods() -> Vec<Method> {
             registry::states,
             "What the live runtimes of some conversations do; only those are asked.",
         ),
+        waiting_row::<WatchParams, WatchResult, _>(
+            "registry/watch",
+            &[Observe],
+            watch::watch,
+            "Tells what a query means, and then each change of it, as `registry/event`.",
+        ),
+        row::<UnwatchParams, Empty>("registry/unwatch", &[Observe], Inline, watch::unwatch, "Ends a subscription."),
         row::<CoverageParams, CoverageResult>(
             "registry/coverage",
             &[Observe],
@@ -452,6 +460,13 @@ pub const NOTIFICATIONS: &[Notice] = &[
         direction: Direction::FromClient,
         summary: "The answer to a request is not wanted any more, as ACP spells it.",
         params: |generator| generator.subschema_for::<crate::protocol::CancelRequestParams>(),
+    },
+    Notice {
+        name: "registry/event",
+        direction: Direction::FromServer,
+        summary: "Something changed of what a subscription sees. While the client does not read, only the latest state \
+                  of each entry is kept for it.",
+        params: |generator| generator.subschema_for::<RegistryEventParams>(),
     },
     Notice {
         name: "runtime/event",

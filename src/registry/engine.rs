@@ -1,0 +1,193 @@
+//! What keeps the inventory true while somebody watches: file events, ends of processes and probes are hints that
+//! something may have changed; what did is read anew and compared. A slow look at everything repairs what hints missed.
+
+use super::state::Hints;
+use super::watches::{Armed, Target, Watches};
+use super::{Registry, Runtimes};
+use crate::harness::Patient;
+use crate::limits;
+use crate::platform::process;
+use crate::platform::watch::{Waker, Watcher};
+use crate::runtime::Observed;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Instant;
+use tokio::runtime::Handle;
+use tokio::sync::Notify;
+use tokio::task::AbortHandle;
+
+/// The engine, for as long as this is there.
+pub struct Engine {
+    signals: Arc<Signals>,
+    polling: AbortHandle,
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        self.polling.abort();
+        self.signals.post(|told| told.stop = true);
+    }
+}
+
+/// What others tell the engine's thread.
+struct Signals {
+    told: Mutex<Told>,
+    waker: Waker,
+    /// Rung when receipts may have come or gone.
+    receipts: Notify,
+}
+
+#[derive(Default)]
+struct Told {
+    peers: bool,
+    observed: Option<Observed>,
+    stop: bool,
+}
+
+impl Signals {
+    fn post(&self, tell: impl FnOnce(&mut Told)) {
+        tell(&mut self.told());
+        self.waker.wake();
+    }
+
+    fn told(&self) -> MutexGuard<'_, Told> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Engine {
+    /// Starts it; it watches at most so many directories. It ends with its registry at the latest.
+    pub fn start(registry: &Arc<Registry>, directories: usize, handle: &Handle) -> std::io::Result<Self> {
+        let watcher = Watcher::new(directories)?;
+        let signals = Arc::new(Signals { told: Mutex::default(), waker: watcher.waker(), receipts: Notify::new() });
+        let thread = Thread {
+            registry: Arc::downgrade(registry),
+            signals: signals.clone(),
+            handle: handle.clone(),
+            watches: Watches::new(watcher),
+            shape: None,
+            processes: HashMap::new(),
+            degraded: false,
+        };
+        std::thread::Builder::new().name("watch".to_owned()).spawn(move || thread.run())?;
+        let polling = handle.spawn(poll(registry.runtimes.clone(), signals.clone())).abort_handle();
+        Ok(Self { signals, polling })
+    }
+}
+
+/// Asks the runtimes what they do: at once when a receipt may have come or gone, and again and again while there are any.
+async fn poll(runtimes: Arc<Runtimes>, signals: Arc<Signals>) {
+    loop {
+        let observed = runtimes.observe().await;
+        signals.post(|told| told.observed = Some(observed));
+        match runtimes.pace() {
+            // What came up meanwhile is not waited for.
+            Some(pace) => drop(tokio::time::timeout(pace, signals.receipts.notified()).await),
+            None => signals.receipts.notified().await,
+        }
+    }
+}
+
+/// The engine's own thread.
+struct Thread {
+    registry: Weak<Registry>,
+    signals: Arc<Signals>,
+    handle: Handle,
+    watches: Watches,
+    /// The shape of the roots for which directories are watched; `None` where they must be looked at again.
+    shape: Option<u64>,
+    /// The processes whose end is waited for.
+    processes: HashMap<i32, AbortHandle>,
+    /// Whether some directory that matters is not watched.
+    degraded: bool,
+}
+
+impl Drop for Thread {
+    fn drop(&mut self) {
+        self.processes.values().for_each(AbortHandle::abort);
+    }
+}
+
+impl Thread {
+    fn run(mut self) {
+        let mut looked = Instant::now();
+        loop {
+            let Some(registry) = self.registry.upgrade() else { return };
+            self.arm(&registry);
+            self.await_ends(registry.processes());
+            drop(registry);
+            let pace = if self.degraded { limits::RECONCILE_DEGRADED } else { limits::RECONCILE };
+            let events = self.watches.watcher.wait(pace.saturating_sub(looked.elapsed()));
+            let signalled = std::mem::take(&mut *self.signals.told());
+            let Some(registry) = self.registry.upgrade().filter(|_| !signalled.stop) else { return };
+            let mut told = self.watches.read(events.unwrap_or_default());
+            if told.rearm {
+                self.shape = None;
+            }
+            if told.receipts {
+                self.signals.receipts.notify_one();
+            }
+            told.hints.peers |= signalled.peers;
+            if let Some(observed) = signalled.observed {
+                registry.published().update(|next| next.observed = Arc::new(observed));
+            }
+            if told.lost || looked.elapsed() >= pace {
+                looked = Instant::now();
+                self.shape = None;
+                self.signals.receipts.notify_one();
+                // Nobody cancels it.
+                let _ = registry.read(&Patient);
+            } else if !told.hints.is_empty() {
+                registry.state().read_some(&told.hints);
+            }
+        }
+    }
+
+    /// Watches what is to be watched now. What may have changed in a directory before it was watched is read again.
+    fn arm(&mut self, registry: &Arc<Registry>) {
+        loop {
+            let shape = registry.shape();
+            if self.shape == Some(shape) {
+                return;
+            }
+            self.shape = Some(shape);
+            let Armed { unseen, limited } = self.watches.arm(&registry.places());
+            self.degraded = !limited.is_empty();
+            registry.state().degrade(&limited);
+            let mut hints = Hints::default();
+            for target in unseen {
+                match target {
+                    Target::Root(root) => drop(hints.roots.insert(root)),
+                    Target::Peers => hints.peers = true,
+                    Target::Receipts => self.signals.receipts.notify_one(),
+                }
+            }
+            if hints.is_empty() {
+                return;
+            }
+            registry.state().read_some(&hints);
+        }
+    }
+
+    /// Waits for the ends of these processes, and of no others.
+    fn await_ends(&mut self, processes: BTreeSet<i32>) {
+        self.processes.retain(|pid, waiting| {
+            let wanted = processes.contains(pid) && !waiting.is_finished();
+            if !wanted {
+                waiting.abort();
+            }
+            wanted
+        });
+        for pid in processes {
+            self.processes.entry(pid).or_insert_with(|| {
+                let signals = self.signals.clone();
+                let waiting = async move {
+                    process::exited(pid).await;
+                    signals.receipts.notify_one();
+                    signals.post(|told| told.peers = true);
+                };
+                self.handle.spawn(waiting).abort_handle()
+            });
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! The inventory as it is now, its log, and who is told of changes: all under one lock that is never held for long.
+
+use super::Snapshot;
+use super::changes::Log;
+use super::subscription::Subscriptions;
+use std::sync::Arc;
+
+pub struct Published {
+    pub current: Arc<Snapshot>,
+    pub log: Log,
+    pub subscriptions: Subscriptions,
+}
+
+impl Published {
+    pub fn new(instance: String) -> Self {
+        let log = Log::new(instance);
+        let current = Arc::new(Snapshot { revision: log.revision(), ..Snapshot::default() });
+        Self { current, log, subscriptions: Subscriptions::default() }
+    }
+
+    /// Changes the inventory, numbers what differs by it, and tells who watches.
+    pub fn update(&mut self, change: impl FnOnce(&mut Snapshot)) {
+        let mut next = (*self.current).clone();
+        change(&mut next);
+        let changes = self.log.note(&self.current, &next);
+        next.revision = self.log.revision();
+        let before = std::mem::replace(&mut self.current, Arc::new(next));
+        if !changes.is_empty() {
+            self.subscriptions.tell(&before, &self.current, &changes);
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! What the registry keeps between two readings, and how it is read anew: all of it, or what may have changed.
+
+use super::inventory::{self, Live, Stored};
+use super::published::Published;
+use super::roots::{self, Slot};
+use super::scan::{Refreshed, RootScan};
+use super::watches::Target;
+use super::{Attendant, Error, RootReport};
+use crate::harness::{Homes, Patient, Root, Session};
+use crate::protocol::{Harness, Problem, RootOrigin};
+use crate::{limits, peer};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+pub struct State {
+    pub homes: Homes,
+    pub slots: Vec<Arc<Slot>>,
+    /// The roots that did not answer the last time.
+    silent: Vec<PathBuf>,
+    /// Where live sessions worked when the stored ones were joined.
+    directories: Vec<String>,
+    /// How long the process registries took.
+    peers_elapsed: Duration,
+    published: Arc<Mutex<Published>>,
+    /// The newest whole reading of the files.
+    pub last_reading: u64,
+}
+
+/// What may have changed.
+#[derive(Debug, Default)]
+pub struct Hints {
+    /// Roots that must be walked.
+    pub roots: BTreeSet<usize>,
+    /// Files below roots.
+    pub files: BTreeSet<(usize, PathBuf)>,
+    /// Whether the process registries must be read.
+    pub peers: bool,
+}
+
+impl Hints {
+    pub fn is_empty(&self) -> bool {
+        self.roots.is_empty() && self.files.is_empty() && !self.peers
+    }
+}
+
+/// What the process registries say.
+struct Peers {
+    live: Arc<Vec<Live>>,
+    problems: Arc<Vec<Problem>>,
+    registries: Arc<Vec<RootReport>>,
+}
+
+/// A session before and after it was read anew.
+struct Touch {
+    harness: Harness,
+    before: Arc<Session>,
+    now: Arc<Session>,
+}
+
+impl State {
+    pub fn new(homes: Homes, published: Arc<Mutex<Published>>) -> Self {
+        let slots = homes.roots().iter().cloned().map(|root| Slot::new(RootScan::new(root))).collect();
+        Self {
+            homes,
+            slots,
+            silent: Vec::new(),
+            directories: Vec::new(),
+            peers_elapsed: Duration::ZERO,
+            published,
+            last_reading: 0,
+        }
+    }
+
+    /// Adds roots that are not known yet.
+    pub fn add_roots(&mut self, add: impl FnOnce(&mut Homes)) {
+        let known = self.homes.roots().len();
+        add(&mut self.homes);
+        let new: Vec<Root> = self.homes.roots()[known..].to_vec();
+        self.slots.extend(new.into_iter().map(|root| Slot::new(RootScan::new(root))));
+    }
+
+    /// Reads whatever changed on disk.
+    pub fn read_all(&mut self, attendant: &dyn Attendant) -> Result<(), Error> {
+        roots::refresh_all(&self.slots, limits::ROOT_SILENCE, attendant)?;
+        self.settle(true, &[]);
+        Ok(())
+    }
+
+    /// Reads what may have changed.
+    pub fn read_some(&mut self, hints: &Hints) {
+        let mut walk = hints.roots.clone();
+        let mut touches = Vec::new();
+        for (root, path) in &hints.files {
+            if walk.contains(root) {
+                continue;
+            }
+            match self.read_file(*root, path) {
+                Some(touch) => touches.extend(touch),
+                None => drop(walk.insert(*root)),
+            }
+        }
+        let slots: Vec<Arc<Slot>> = walk.iter().filter_map(|root| self.slots.get(*root).cloned()).collect();
+        if !slots.is_empty() {
+            // Nobody cancels it.
+            let _ = roots::refresh_all(&slots, limits::ROOT_SILENCE, &Patient);
+        }
+        self.settle(hints.peers, &touches);
+    }
+
+    /// Reads one file anew: the session that changed by it, if one did. `None` where its root must be walked to tell.
+    fn read_file(&self, root: usize, path: &Path) -> Option<Option<Touch>> {
+        let mut scan = self.slots.get(root)?.scan()?;
+        let harness = scan.root.harness;
+        match scan.refresh_file(path) {
+            Refreshed::Same => Some(None),
+            Refreshed::Session(before, now) => Some(Some(Touch { harness, before, now })),
+            Refreshed::Unclear => None,
+        }
+    }
+
+    /// Takes note of what is not watched whole, where the first of it is.
+    pub fn degrade(&mut self, limited: &BTreeMap<Target, PathBuf>) {
+        let problem = |(target, path): (&Target, &PathBuf)| {
+            let harness = match target {
+                Target::Root(root) => self.homes.roots().get(*root).map(|root| root.harness),
+                Target::Peers => Some(Harness::ClaudeCode),
+                Target::Receipts => None,
+            };
+            Problem {
+                harness,
+                path: Some(path.display().to_string()),
+                id: None,
+                endpoint: None,
+                reason: "watch_limit".to_owned(),
+                message: "the system watches no more directories, so what changes there is seen later".to_owned(),
+            }
+        };
+        let unwatched: Arc<Vec<Problem>> = Arc::new(limited.iter().map(problem).collect());
+        self.published().update(|next| next.unwatched = unwatched);
+    }
+
+    /// Puts together what was read.
+    fn settle(&mut self, with_peers: bool, touches: &[Touch]) {
+        let now = self.published().current.clone();
+        let mut peers = with_peers.then(|| self.read_peers());
+        let live = peers.as_ref().map_or(&now.live, |peers| &peers.live);
+        let directories: BTreeSet<&String> = live.iter().filter_map(|live| live.peer.cwd.as_ref()).collect();
+        let directories: Vec<String> = directories.into_iter().cloned().collect();
+        let known = !now.stored.has_marks || self.directories == directories;
+        let mut scans: Vec<_> = self.slots.iter().filter_map(|slot| slot.scan()).collect();
+        let answered = |root: &&Root| scans.iter().any(|scan| scan.root == **root);
+        let silent: Vec<Root> = self.homes.roots().iter().filter(|root| !answered(root)).cloned().collect();
+        let silent_paths: Vec<PathBuf> = silent.iter().map(|root| root.path.clone()).collect();
+        let touched = match known && silent_paths == self.silent && !scans.iter().any(|scan| scan.changed) {
+            true => touch_all(&now.stored, touches),
+            false => None,
+        };
+        let stored = touched.unwrap_or_else(|| {
+            scans.iter_mut().for_each(|scan| scan.changed = false);
+            let scans: Vec<&RootScan> = scans.iter().map(|scan| &**scan).collect();
+            Arc::new(Stored::join(&scans, &silent, &directories))
+        });
+        let mut elapsed = BTreeMap::from([(Harness::ClaudeCode, self.peers_elapsed)]);
+        for scan in &scans {
+            *elapsed.entry(scan.root.harness).or_default() += scan.elapsed;
+        }
+        drop(scans);
+        (self.directories, self.silent) = (directories, silent_paths);
+        self.published().update(|next| {
+            (next.stored, next.elapsed) = (stored, elapsed);
+            if let Some(peers) = peers.take() {
+                (next.live, next.peer_problems, next.registries) = (peers.live, peers.problems, peers.registries);
+            }
+        });
+    }
+
+    fn read_peers(&mut self) -> Peers {
+        let begin = Instant::now();
+        let listing = peer::list(&claude_homes(&self.homes));
+        self.peers_elapsed = begin.elapsed();
+        let registries = listing.registries.iter().map(|registry| self.registry_report(registry)).collect();
+        Peers {
+            live: Arc::new(inventory::live(&listing)),
+            problems: Arc::new(listing.problems),
+            registries: Arc::new(registries),
+        }
+    }
+
+    fn published(&self) -> MutexGuard<'_, Published> {
+        self.published.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A process registry is a place where sessions were looked for, too.
+    fn registry_report(&self, registry: &peer::Registry) -> RootReport {
+        let of_registry = |root: &&Root| registry.path.parent() == Some(&root.home);
+        let root = self.homes.of(Harness::ClaudeCode).find(of_registry);
+        RootReport {
+            harness: Harness::ClaudeCode,
+            path: registry.path.clone(),
+            origin: root.map_or(RootOrigin::Default, |root| root.origin),
+            exists: registry.exists,
+            files: registry.files,
+            sessions: registry.sessions,
+            skipped: registry.hidden.iter().take(limits::SKIPPED_LISTED).cloned().collect(),
+            truncated: registry.truncated || registry.hidden.len() > limits::SKIPPED_LISTED,
+        }
+    }
+}
+
+/// The stored sessions with some of them as they are now; `None` where all must be joined anew.
+fn touch_all(stored: &Arc<Stored>, touches: &[Touch]) -> Option<Arc<Stored>> {
+    let mut touched = stored.clone();
+    for touch in touches {
+        touched = Arc::new(touched.touch(&touch.before, &touch.now, touch.harness)?);
+    }
+    Some(touched)
+}
+
+pub fn claude_homes(homes: &Homes) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for root in homes.of(Harness::ClaudeCode) {
+        if !paths.contains(&root.home) {
+            paths.push(root.home.clone());
+        }
+    }
+    paths
+}

@@ -1,0 +1,140 @@
+//! Watching: who begins, who ends, and what the engine asks the registry.
+
+use super::published::Published;
+use super::subscription::{Replay, Subscription, Told};
+use super::watches::{Place, Target};
+use super::{Attendant, Engine, Error, Registry, Snapshot, state};
+use crate::authority::Grant;
+use crate::protocol::Query;
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError};
+use tokio::runtime::Handle;
+
+/// What is asked to be watched.
+pub struct Watching {
+    /// The subscription's name.
+    pub id: String,
+    /// Which entries.
+    pub query: Query,
+    /// What the client may see.
+    pub grant: Grant,
+    /// What the client has already.
+    pub since: Option<String>,
+}
+
+impl Registry {
+    /// Begins to watch. The inventory must have been read for this call.
+    pub fn watch(&self, watching: Watching) -> (Arc<Subscription>, String) {
+        let Watching { id, query, grant, since } = watching;
+        let mut published = self.published();
+        let replay = since.map(|since| published.log.since(&since, &grant).map_or(Replay::Unknown, Replay::Changes));
+        let subscription = Arc::new(Subscription::new(id, query, grant, replay, &published.current));
+        published.subscriptions.add(subscription.clone());
+        (subscription, published.log.revision())
+    }
+
+    /// Ends a subscription; whether there was such a one. With the last one the engine ends.
+    pub fn unwatch(&self, id: &str) -> bool {
+        let mut published = self.published();
+        let was = published.subscriptions.remove(id);
+        if published.subscriptions.is_empty() {
+            self.rest(&mut published);
+        }
+        was
+    }
+
+    /// Ends all subscriptions.
+    pub fn unwatch_all(&self) {
+        let mut published = self.published();
+        published.subscriptions.clear();
+        self.rest(&mut published);
+    }
+
+    /// Nobody watches any more.
+    fn rest(&self, published: &mut Published) {
+        *self.engine() = None;
+        published.update(|next| next.unwatched = Arc::default());
+    }
+
+    /// How many subscriptions there are.
+    pub fn subscriptions(&self) -> usize {
+        self.published().subscriptions.len()
+    }
+
+    /// Narrows what all who watch may see.
+    pub fn narrow(&self, narrow: impl Fn(&Grant) -> Option<Grant>) {
+        self.published().subscriptions.narrow(narrow);
+    }
+
+    /// Sees to it that the inventory is kept true; at most so many directories are watched.
+    pub fn keep(self: &Arc<Self>, directories: usize, handle: &Handle) -> io::Result<()> {
+        let mut engine = self.engine();
+        if engine.is_none() {
+            *engine = Some(Engine::start(self, directories, handle)?);
+        }
+        Ok(())
+    }
+
+    /// What a subscription is to be told next, and the revision as of which it is true.
+    pub fn next(
+        &self,
+        subscription: &Subscription,
+        count: usize,
+        attendant: &dyn Attendant,
+    ) -> Result<Vec<(String, Told)>, Error> {
+        let now = self.published().current.clone();
+        // What needs them reads files, too, and may wait for others that do.
+        let roots = if subscription.reads() { self.roots() } else { Vec::new() };
+        let told = subscription.next(&now, &roots, count, attendant)?;
+        Ok(told.into_iter().map(|told| (now.revision_of(told.revision), told)).collect())
+    }
+
+    /// A mark of what there is to watch.
+    pub(super) fn shape(&self) -> u64 {
+        let state = self.state();
+        let mut hasher = DefaultHasher::new();
+        state.homes.roots().len().hash(&mut hasher);
+        state.slots.iter().for_each(|slot| slot.scan().map(|scan| scan.shape).hash(&mut hasher));
+        hasher.finish()
+    }
+
+    /// The places to watch.
+    pub(super) fn places(&self) -> Vec<Place> {
+        let state = self.state();
+        let own = |target, path: PathBuf| Place { target, directories: vec![path.clone()], path };
+        let receipts = state.homes.receipts().map(|path| own(Target::Receipts, path.to_owned()));
+        let homes = state::claude_homes(&state.homes).into_iter();
+        let mut places: Vec<Place> =
+            homes.map(|home| own(Target::Peers, home.join("sessions"))).chain(receipts).collect();
+        for (root, slot) in state.slots.iter().enumerate() {
+            let Some(scan) = slot.scan() else { continue };
+            let directories = scan.directories().into_iter().collect();
+            places.push(Place { target: Target::Root(root), path: scan.root.path.clone(), directories });
+        }
+        places
+    }
+
+    /// The processes whose end changes the inventory.
+    pub(super) fn processes(&self) -> BTreeSet<i32> {
+        let now = self.published().current.clone();
+        let live = now.live.iter().map(|live| live.peer.pid);
+        live.chain(now.observed.runtimes.iter().map(|runtime| runtime.receipt.pid)).collect()
+    }
+
+    fn engine(&self) -> std::sync::MutexGuard<'_, Option<Engine>> {
+        self.engine.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Snapshot {
+    /// A revision as it crosses the wire: that of a change, else the one of this state.
+    fn revision_of(&self, change: Option<u64>) -> String {
+        match (change, self.revision.rsplit_once('.')) {
+            (Some(change), Some((instance, _))) => format!("{instance}.{change}"),
+            _ => self.revision.clone(),
+        }
+    }
+}

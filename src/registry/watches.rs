@@ -1,0 +1,150 @@
+//! Which directories are watched, and what an event in one is a hint of.
+
+use super::state::Hints;
+use crate::platform::watch::{Error, Event, Watcher};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// What an event is a hint of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Target {
+    /// A root of a store, by its place.
+    Root(usize),
+    /// A process registry.
+    Peers,
+    /// The receipts.
+    Receipts,
+}
+
+/// A place whose changes matter: where it is, and the directories there.
+pub struct Place {
+    pub target: Target,
+    pub path: PathBuf,
+    pub directories: Vec<PathBuf>,
+}
+
+/// What came of arming.
+#[derive(Default)]
+pub struct Armed {
+    /// What is watched only now: what changed there before was not told.
+    pub unseen: BTreeSet<Target>,
+    /// What is not watched whole, and where first that is so.
+    pub limited: BTreeMap<Target, PathBuf>,
+}
+
+/// What the events of a while are hints of.
+#[derive(Default)]
+pub struct Told {
+    pub hints: Hints,
+    /// Whether receipts may have come or gone.
+    pub receipts: bool,
+    /// Whether events were lost.
+    pub lost: bool,
+    /// Whether something that was watched is not any more.
+    pub rearm: bool,
+}
+
+/// The watched directories.
+pub struct Watches {
+    pub watcher: Watcher,
+    wanted: HashMap<PathBuf, BTreeSet<Target>>,
+    /// Directories that are watched for one entry: the way to a place that is not there, or may be exchanged.
+    ways: HashMap<PathBuf, Vec<(OsString, Target)>>,
+}
+
+impl Watches {
+    pub fn new(watcher: Watcher) -> Self {
+        Self { watcher, wanted: HashMap::new(), ways: HashMap::new() }
+    }
+
+    /// Watches these places, and nothing else.
+    pub fn arm(&mut self, places: &[Place]) -> Armed {
+        let mut armed = Armed::default();
+        self.wanted.clear();
+        self.ways.clear();
+        for place in places {
+            self.arm_way(place, &mut armed);
+            for directory in &place.directories {
+                self.wanted.entry(directory.clone()).or_default().insert(place.target);
+                self.watch(directory, place.target, &mut armed);
+            }
+        }
+        let unwanted = |path: &&Path| !self.wanted.contains_key(*path) && !self.ways.contains_key(*path);
+        let unwanted: Vec<PathBuf> = self.watcher.directories().filter(unwanted).map(Path::to_owned).collect();
+        unwanted.iter().for_each(|path| self.watcher.forget(path));
+        armed
+    }
+
+    /// Watches the directory above a place, else the nearest one above it that is there.
+    fn arm_way(&mut self, place: &Place, armed: &mut Armed) {
+        let mut below = place.path.as_path();
+        while let (Some(above), Some(name)) = (below.parent(), below.file_name()) {
+            if self.watch(above, place.target, armed) {
+                self.ways.entry(above.to_owned()).or_default().push((name.to_owned(), place.target));
+                return;
+            }
+            below = above;
+        }
+    }
+
+    /// Watches a directory for a target; whether it is watched.
+    fn watch(&mut self, directory: &Path, target: Target, armed: &mut Armed) -> bool {
+        if self.watcher.watches(directory) {
+            return true;
+        }
+        match self.watcher.watch(directory) {
+            Ok(()) => {
+                armed.unseen.insert(target);
+                true
+            }
+            Err(Error::Missing) => false,
+            Err(Error::Limit | Error::Io(_)) => {
+                armed.limited.entry(target).or_insert_with(|| directory.to_owned());
+                // It is there, and no nearer way is to be found above it.
+                true
+            }
+        }
+    }
+
+    /// What events are hints of.
+    pub fn read(&mut self, events: Vec<Event>) -> Told {
+        let mut told = Told::default();
+        for event in events {
+            match event {
+                Event::Overflow => told.lost = true,
+                Event::Gone(directory) => {
+                    told.rearm = true;
+                    let targets = self.wanted.get(&directory).into_iter().flatten();
+                    let ways = self.ways.get(&directory).into_iter().flatten().map(|(_, target)| target);
+                    targets.chain(ways).for_each(|target| told.hint(*target, None));
+                }
+                Event::Entry(directory, name) => {
+                    let path = directory.join(&name);
+                    let targets = self.wanted.get(&directory).into_iter().flatten();
+                    targets.for_each(|target| told.hint(*target, Some(&path)));
+                    let ways = self.ways.get(&directory).into_iter().flatten();
+                    for target in ways.filter(|(entry, _)| *entry == name).map(|(_, target)| *target) {
+                        // The path may lead to another directory now, and what is watched be the old one.
+                        let old = self.wanted.iter().filter(|(_, targets)| targets.contains(&target));
+                        old.for_each(|(directory, _)| self.watcher.forget(directory));
+                        told.rearm = true;
+                        told.hint(target, None);
+                    }
+                }
+            }
+        }
+        told
+    }
+}
+
+impl Told {
+    fn hint(&mut self, target: Target, path: Option<&Path>) {
+        match (target, path) {
+            (Target::Peers, _) => self.hints.peers = true,
+            (Target::Receipts, _) => self.receipts = true,
+            (Target::Root(root), Some(path)) => drop(self.hints.files.insert((root, path.to_owned()))),
+            (Target::Root(root), None) => drop(self.hints.roots.insert(root)),
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Watching the inventory.
+
+use super::{Context, Service, blocking, registry};
+use crate::harness::Patient;
+use crate::limits;
+use crate::protocol::{
+    Empty, Notification, Reason, RegistryEventParams, RpcError, UnwatchParams, WatchParams, WatchResult,
+};
+use crate::registry::{Subscription, Watching};
+use std::sync::Arc;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+pub(super) async fn watch(
+    service: Arc<Service>,
+    context: Context,
+    params: WatchParams,
+) -> Result<WatchResult, RpcError> {
+    let query = params.query.unwrap_or_default();
+    registry::check_query(&query)?;
+    let max = service.limits().subscriptions;
+    if service.registry.subscriptions() >= max {
+        return Err(RpcError::new(Reason::Limit, format!("a client has at most {max} subscriptions; end one first")));
+    }
+    let (of, asking) = (service.clone(), context.clone());
+    blocking(move || of.registry.snapshot(&asking).map(drop)).await??;
+    context.check()?;
+    if let Err(error) = service.registry.keep(service.limits().watches, &service.handle) {
+        return Err(RpcError::new(Reason::Unavailable, format!("the system lets nothing be watched now: {error}")));
+    }
+    let id = service.new_subscription();
+    let watching = Watching { id, query, grant: context.grant.clone(), since: params.since };
+    let (subscription, revision) = service.registry.watch(watching);
+    let id = subscription.id.clone();
+    tokio::spawn(deliver(service, subscription, context.client.outgoing(), context.replied));
+    Ok(WatchResult { subscription: id, revision })
+}
+
+pub(super) fn unwatch(service: &Service, _: &Context, params: UnwatchParams) -> Result<Empty, RpcError> {
+    if service.registry.unwatch(&params.subscription) {
+        return Ok(Empty {});
+    }
+    let id: String = params.subscription.chars().take(200).collect();
+    Err(RpcError::new(Reason::NotFound, format!("there is no subscription `{id}`, or it is over")))
+}
+
+/// Tells a subscription's events as the client takes them, from when it knows the subscription.
+async fn deliver(
+    service: Arc<Service>,
+    subscription: Arc<Subscription>,
+    outgoing: mpsc::Sender<Notification>,
+    known: CancellationToken,
+) {
+    let ended = subscription.ended().clone();
+    let work = async {
+        known.cancelled().await;
+        loop {
+            // First states are long: only so many are kept ready for a client that does not read.
+            let turn = if subscription.is_synced() { None } else { service.first_states.acquire().await.ok() };
+            tell(&service, &subscription, &outgoing).await;
+            drop(turn);
+            subscription.woken().await;
+        }
+    };
+    tokio::select! {
+        () = ended.cancelled() => {}
+        () = work => {}
+    }
+}
+
+/// Tells all that there is to tell. What is told is made once the client has room for it, so that it is not old.
+async fn tell(service: &Arc<Service>, subscription: &Arc<Subscription>, outgoing: &mpsc::Sender<Notification>) {
+    loop {
+        let Ok(permit) = outgoing.reserve().await else { return };
+        let count = if subscription.is_synced() { 1 } else { limits::FIRST_STATE };
+        let told = if subscription.reads() || count > 1 {
+            let (service, subscription) = (service.clone(), subscription.clone());
+            blocking(move || service.registry.next(&subscription, count, &Patient)).await
+        } else {
+            Ok(service.registry.next(subscription, count, &Patient))
+        };
+        // Nobody cancels it; what panicked would do so again.
+        let Ok(Ok(told)) = told else { return };
+        if told.is_empty() {
+            return;
+        }
+        let mut permit = Some(permit);
+        for (revision, told) in told {
+            let params = RegistryEventParams { subscription: subscription.id.clone(), revision, event: told.event };
+            let Ok(notification) = Notification::new("registry/event", &params) else { continue };
+            match permit.take() {
+                Some(permit) => permit.send(notification),
+                None if outgoing.send(notification).await.is_err() => return,
+                None => {}
+            }
+        }
+    }
+}
