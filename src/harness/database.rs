@@ -1,8 +1,17 @@
 //! Rows of databases whose columns come and go with the versions of their programs.
 
+use super::walk;
+use crate::platform::files::Stamp;
+use crate::platform::sqlite;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 use std::borrow::Cow;
+use std::path::Path;
+
+/// The state of a database and of its log; a file without a log has none.
+pub fn database_stamps(path: &Path) -> Vec<Option<Stamp>> {
+    vec![walk::stamp(path), sqlite::log_stamp(path)]
+}
 
 /// The columns that a table has here; none where there is no such table.
 #[derive(Default)]

@@ -3,6 +3,10 @@
 use std::fs::{File, Metadata};
 use std::io;
 use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Two changes within this time may leave one and the same file time.
+const RACE: Duration = Duration::from_millis(20);
 
 /// What tells one state of a file from another without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +55,13 @@ impl Stamp {
             changed_ns: ns(status.st_ctime, status.st_ctime_nsec),
             inode: status.st_ino ^ (status.st_dev as u64).rotate_left(32),
         }
+    }
+
+    /// Whether the last change is so long ago that another one would show: two within a short time may leave one and the
+    /// same file time.
+    pub fn is_settled(&self) -> bool {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i64);
+        u128::from(now.abs_diff(self.modified_ns)) >= RACE.as_nanos()
     }
 
     /// Time of the last change of content, in epoch milliseconds.

@@ -17,7 +17,7 @@ mod update;
 use super::jsonl::Ends;
 use super::walk::stamp;
 use super::{
-    Details, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
+    Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
     ids,
 };
 use crate::protocol::{Harness, Resume, RootOrigin};
@@ -86,6 +86,15 @@ impl Store for Grok {
 
     fn load(&self, _: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
         load::page(directory_of(&session.location), request)
+    }
+
+    fn end(&self, session: &Session) -> Result<End, Skip> {
+        load::end(directory_of(&session.location))
+    }
+
+    fn stamps(&self, session: &Session) -> Vec<Option<Stamp>> {
+        let directory = directory_of(&session.location);
+        LOGS.iter().map(|log| stamp(&directory.join(log.name))).collect()
     }
 
     fn resume(&self, root: &Root, session: &Session) -> Option<Resume> {

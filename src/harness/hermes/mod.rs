@@ -8,7 +8,7 @@ mod tests;
 
 use super::jsonl::Ends;
 use super::{
-    Details, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
+    Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
     ids,
 };
 use crate::platform::sqlite;
@@ -70,6 +70,18 @@ impl Store for Hermes {
 
     fn load(&self, _: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
         conversation::load(session, request)
+    }
+
+    fn end(&self, session: &Session) -> Result<End, Skip> {
+        conversation::end(session)
+    }
+
+    fn stamps(&self, session: &Session) -> Vec<Option<Stamp>> {
+        database_stamps(&session.location)
+    }
+
+    fn unsettled(&self, _: &Session) -> usize {
+        limits::FOLLOW_ROWS
     }
 
     fn resume(&self, root: &Root, session: &Session) -> Option<Resume> {

@@ -19,7 +19,7 @@ mod transcript;
 use super::jsonl::Ends;
 use super::walk::stamp;
 use super::{
-    Details, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
+    Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
     ids,
 };
 use crate::platform::directory::entries;
@@ -87,6 +87,14 @@ impl Store for OpenClaw {
 
     fn load(&self, _: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
         load::page(session, request)
+    }
+
+    fn end(&self, session: &Session) -> Result<End, Skip> {
+        load::end(session)
+    }
+
+    fn stamps(&self, session: &Session) -> Vec<Option<Stamp>> {
+        database_stamps(&session.location)
     }
 
     /// The program opens conversations, which it calls by keys; of the sessions of one only the current can be opened.

@@ -9,7 +9,7 @@ mod tests;
 
 use super::jsonl::Ends;
 use super::{
-    Details, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
+    Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
     ids,
 };
 use crate::platform::{files::Stamp, sqlite};
@@ -83,6 +83,19 @@ impl Store for OpenCode {
 
     fn load(&self, _: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
         if is_file(&session.location) { files::load(session, request) } else { database::load(session, request) }
+    }
+
+    fn end(&self, session: &Session) -> Result<End, Skip> {
+        if is_file(&session.location) { files::end(session) } else { database::end(session) }
+    }
+
+    fn stamps(&self, session: &Session) -> Vec<Option<Stamp>> {
+        // A part that is written anew changes nothing but itself.
+        if is_file(&session.location) { Vec::new() } else { database_stamps(&session.location) }
+    }
+
+    fn unsettled(&self, _: &Session) -> usize {
+        limits::FOLLOW_ROWS
     }
 
     fn resume(&self, root: &Root, session: &Session) -> Option<Resume> {

@@ -49,6 +49,12 @@ impl<'a> Line<'a> {
     }
 }
 
+/// The place behind all lines that are whole.
+pub fn end(session: &Session) -> Result<End, Skip> {
+    let end = end_of_lines(&open_regular(&session.location)?)?;
+    Ok(End { cursor: end.to_string(), count: None })
+}
+
 /// Reads one page.
 pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
     let file = open_regular(&session.location)?;
