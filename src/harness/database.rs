@@ -1,17 +1,8 @@
 //! Rows of databases whose columns come and go with the versions of their programs.
 
-use super::walk;
-use crate::platform::files::Stamp;
-use crate::platform::sqlite;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 use std::borrow::Cow;
-use std::path::Path;
-
-/// The state of a database and of its log; a file without a log has none.
-pub fn database_stamps(path: &Path) -> Vec<Option<Stamp>> {
-    vec![walk::stamp(path), sqlite::log_stamp(path)]
-}
 
 /// The columns that a table has here; none where there is no such table.
 #[derive(Default)]
@@ -44,6 +35,11 @@ impl Columns {
     pub fn or_null<'a>(&self, name: &'a str) -> &'a str {
         if self.has(name) { name } else { "null" }
     }
+}
+
+/// Whether a table has a row of this id.
+pub fn has_row(connection: &Connection, table: &str, id: &str) -> rusqlite::Result<bool> {
+    connection.prepare(&format!("select 1 from {table} where id = ?1"))?.exists([id])
 }
 
 /// A column of texts of any size: one that is longer than so many bytes is not loaded, and stands there as its size,

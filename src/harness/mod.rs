@@ -103,7 +103,7 @@ pub trait Store: Sync {
 
     /// The state of the files that hold a session: while they stand still, so does it. None where they cannot tell.
     fn stamps(&self, session: &Session) -> Vec<Option<Stamp>> {
-        vec![walk::stamp(&session.location)]
+        vec![walk::stamp(&session.location), sqlite::log_stamp(&session.location)]
     }
 
     /// How many of a session's newest messages may still be changed where they lie. What lies before them stays as it

@@ -70,6 +70,17 @@ impl Stamp {
     }
 }
 
+/// What tells one file from another, whatever it is called and holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileId(u64);
+
+impl FileId {
+    /// That of a file whose metadata was read. Where the system tells none all files are one.
+    pub fn of(metadata: &Metadata) -> Self {
+        Self(Stamp::of(metadata).inode)
+    }
+}
+
 /// Opens a regular file for reading. A FIFO, a device or a directory is refused without waiting for it. Where the system
 /// allows it, the file does not even show that it was read.
 pub fn open_regular(path: &Path) -> io::Result<File> {

@@ -2,6 +2,7 @@
 //! each call, so it is never stale and needs no watcher.
 
 mod entry;
+mod follow;
 mod inventory;
 mod items;
 mod load;
@@ -13,6 +14,7 @@ mod scan;
 mod tests;
 
 pub use crate::harness::Attendant;
+pub use follow::{Following, Outcome};
 pub use page::CursorError;
 pub use query::Request;
 

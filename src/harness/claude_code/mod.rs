@@ -10,7 +10,7 @@ mod tests;
 mod transcript;
 
 use super::ids::is_uuid;
-use super::jsonl::Ends;
+use super::jsonl::{Ends, end_of_lines};
 use super::walk::stamp;
 use super::{
     Details, End, Environment, Finder, Found, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,

@@ -10,6 +10,7 @@ use super::jsonl::Ends;
 use super::{
     Details, End, Environment, Finder, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted, ids,
 };
+use crate::limits;
 use crate::platform::sqlite;
 use crate::protocol::{Harness, Resume, RootOrigin};
 use std::collections::BTreeMap;
@@ -82,10 +83,6 @@ impl Store for Goose {
 
     fn end(&self, session: &Session) -> Result<End, Skip> {
         if is_file(&session.location) { lines::end(session) } else { database::end(session) }
-    }
-
-    fn stamps(&self, session: &Session) -> Vec<Option<Stamp>> {
-        database_stamps(&session.location)
     }
 
     fn unsettled(&self, _: &Session) -> usize {

@@ -20,6 +20,7 @@ use super::{
     Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
     ids,
 };
+use crate::platform::files::Stamp;
 use crate::protocol::{Harness, Resume, RootOrigin};
 use message::Part;
 use std::collections::BTreeMap;

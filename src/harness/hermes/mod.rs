@@ -11,6 +11,7 @@ use super::{
     Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
     ids,
 };
+use crate::limits;
 use crate::platform::sqlite;
 use crate::protocol::{Harness, Resume, RootOrigin};
 use std::collections::BTreeMap;
@@ -74,10 +75,6 @@ impl Store for Hermes {
 
     fn end(&self, session: &Session) -> Result<End, Skip> {
         conversation::end(session)
-    }
-
-    fn stamps(&self, session: &Session) -> Vec<Option<Stamp>> {
-        database_stamps(&session.location)
     }
 
     fn unsettled(&self, _: &Session) -> usize {

@@ -93,10 +93,6 @@ impl Store for OpenClaw {
         load::end(session)
     }
 
-    fn stamps(&self, session: &Session) -> Vec<Option<Stamp>> {
-        database_stamps(&session.location)
-    }
-
     /// The program opens conversations, which it calls by keys; of the sessions of one only the current can be opened.
     fn resume(&self, root: &Root, session: &Session) -> Option<Resume> {
         let key = session.handle.as_deref().filter(|key| session.resumable && ids::is_usable(key))?;

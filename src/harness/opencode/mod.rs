@@ -8,10 +8,12 @@ mod record;
 mod tests;
 
 use super::jsonl::Ends;
+use super::walk::stamp;
 use super::{
     Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
     ids,
 };
+use crate::limits;
 use crate::platform::{files::Stamp, sqlite};
 use crate::protocol::{Harness, Resume, RootOrigin};
 use std::collections::BTreeMap;
@@ -91,7 +93,8 @@ impl Store for OpenCode {
 
     fn stamps(&self, session: &Session) -> Vec<Option<Stamp>> {
         // A part that is written anew changes nothing but itself.
-        if is_file(&session.location) { Vec::new() } else { database_stamps(&session.location) }
+        let location = &session.location;
+        if is_file(location) { Vec::new() } else { vec![stamp(location), sqlite::log_stamp(location)] }
     }
 
     fn unsettled(&self, _: &Session) -> usize {

@@ -67,10 +67,6 @@ impl Store for Orchestrator {
         Err(Skip::NoMessages)
     }
 
-    fn stamps(&self, session: &Session) -> Vec<Option<Stamp>> {
-        database_stamps(&session.location)
-    }
-
     fn resume(&self, _: &Root, _: &Session) -> Option<Resume> {
         None
     }

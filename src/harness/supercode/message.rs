@@ -2,9 +2,10 @@
 
 use crate::harness::backward::Backward;
 use crate::harness::messages::image;
+use crate::harness::jsonl::end_of_lines;
 use crate::harness::pages::Gathered;
 use crate::harness::text::{self, member};
-use crate::harness::{Page, PageRequest, Session, Skip};
+use crate::harness::{End, Page, PageRequest, Session, Skip};
 use crate::platform::files::open_regular;
 use crate::protocol::{Block, Message, Role};
 use serde::Deserialize;
