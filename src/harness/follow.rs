@@ -367,3 +367,6 @@ impl Fresh {
         Self { told: Told { place, digest: blake3::hash(&json) }, bytes: json.len(), message }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,7 @@ use super::entry::Item;
 use super::load::{cursor, problem};
 use super::{Attendant, Error, Snapshot};
 use crate::authority::Grant;
+use crate::limits;
 use crate::harness::{self, Followed, Follower, Root, Session, Skip};
 use crate::protocol::{Entry, Harness, SessionEvent};
 use std::path::Path;
@@ -14,8 +15,10 @@ pub struct Following {
     /// Its id as a session, which it keeps when its runtime ends.
     id: String,
     entry: Entry,
-    /// `None` while it is in no store.
+    /// `None` while it is in no store, or cannot be read.
     follower: Option<Follower>,
+    /// Whether it is in a store and cannot be read.
+    unread: bool,
     /// Whether that it is gone was told.
     gone: bool,
 }
@@ -47,13 +50,15 @@ impl Snapshot {
         let Some(item) = self.item(id, grant) else { return Ok(None) };
         let (id, entry) = (item.session_form(), self.entry(&item, grant));
         let own_only = item.has_foreign_parent(&self.stored, grant);
-        let mut following = Following { id, entry: entry.clone(), follower: None, gone: false };
+        let mut following = Following { id, entry: entry.clone(), follower: None, unread: false, gone: false };
         let begun = match item.session() {
             None => None,
             Some(session) => match following.begin(item.harness(), session, own_only, roots, attendant) {
                 Ok(begun) => begun,
                 Err(Skip::Cancelled) => return Err(Error::Cancelled),
-                Err(_) => return Ok(None),
+                Err(Skip::Vanished) => return Ok(None),
+                // Once it can be read, it is to be loaded anew.
+                Err(_) => None,
             },
         };
         let cursor = cursor(&following.id, begun.as_deref());
@@ -109,7 +114,8 @@ impl Following {
 
     /// When [`Self::read`] should be called even if nothing tells that anything changed.
     pub fn due(&self) -> Option<Duration> {
-        self.follower.as_ref().and_then(Follower::due)
+        let unread = self.unread.then_some(limits::FOLLOW_AGAIN);
+        unread.or_else(|| self.follower.as_ref().and_then(Follower::due))
     }
 
     fn begin(
@@ -121,8 +127,9 @@ impl Following {
         attendant: &dyn Attendant,
     ) -> Result<Option<String>, Skip> {
         let store = harness::store_of(harness).ok_or(Skip::Vanished)?;
+        self.unread = true;
         let (follower, cursor) = Follower::begin(store, roots, session.clone(), own_only, attendant)?;
-        self.follower = Some(follower);
+        (self.follower, self.unread) = (Some(follower), false);
         Ok(cursor)
     }
 
@@ -146,7 +153,7 @@ impl Following {
     }
 
     fn removed(&mut self) -> Outcome {
-        self.follower = None;
+        (self.follower, self.unread) = (None, false);
         if std::mem::replace(&mut self.gone, true) { Outcome::Nothing } else { Outcome::Event(SessionEvent::Removed) }
     }
 
