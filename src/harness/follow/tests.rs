@@ -35,7 +35,7 @@ impl Client {
         let mut pages = Vec::new();
         while let Some(from) = cursor {
             let from = Some(&*from).filter(|from| !from.is_empty());
-            let request = PageRequest { cursor: from, limit: 3, own_only: false, attendant: &Patient };
+            let request = PageRequest { cursor: from, limit: 50, own_only: false, attendant: &Patient };
             let page = self.follower.store.load(&self.roots, &self.follower.session, &request).unwrap();
             assert_eq!(page.messages.len(), page.places.len());
             pages.push(page.messages);
@@ -63,7 +63,13 @@ impl Client {
 
     /// All messages, as far as they are whole.
     fn loaded(&self) -> Vec<Message> {
-        match self.follower.store.tail().unwrap_or_else(|| Box::new(Plain(self.follower.store))).end(&self.follower.session, &Patient) {
+        match self
+            .follower
+            .store
+            .tail()
+            .unwrap_or_else(|| Box::new(Plain(self.follower.store)))
+            .end(&self.follower.session, &Patient)
+        {
             Ok(end) => self.load(Some(end.cursor)),
             Err(Skip::Empty | Skip::NoMessages) => Vec::new(),
             Err(skip) => panic!("{skip}"),

@@ -16,8 +16,8 @@ mod tests;
 
 use super::jsonl::Ends;
 use super::{
-    Details, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Tail, Wanted,
-    ids, text, walk,
+    Details, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Tail,
+    Wanted, ids, text, walk,
 };
 use crate::limits;
 use crate::platform::files::read_small;

@@ -148,9 +148,8 @@ pub fn end(session: &Session) -> Result<End, Skip> {
             ControlFlow::Break(())
         })?;
         let visible = visible(&conversation.columns);
-        let query = format!(
-            "select count(*) from messages where session_id = ?1 and created_timestamp is not null {visible}"
-        );
+        let query =
+            format!("select count(*) from messages where session_id = ?1 and created_timestamp is not null {visible}");
         let count: i64 = connection.query_row(&query, [&session.id], |row| row.get(0))?;
         Ok(Some(End { cursor: behind, count: Some(count.unsigned_abs()) }))
     })?;

@@ -3,7 +3,9 @@
 use super::record::Stored;
 use crate::harness::jsonl::{self, Ends};
 use crate::harness::walk::stem;
-use crate::harness::{Attendant, Details, End, Page, PageRequest, Session, Skip, Source, Wanted, messages, pages, text};
+use crate::harness::{
+    Attendant, Details, End, Page, PageRequest, Session, Skip, Source, Wanted, messages, pages, text,
+};
 use crate::limits;
 use crate::platform::files::open_regular;
 use crate::protocol::Message;

@@ -178,6 +178,11 @@ impl Slice {
             }
         }
         let places = self.begins.iter().rev().map(|begin| format!("{log}:{begin}")).collect();
-        Page { messages: self.messages, places, unfinished: self.unfinished, next: self.older.map(|place| format!("{log}:{place}")) }
+        Page {
+            messages: self.messages,
+            places,
+            unfinished: self.unfinished,
+            next: self.older.map(|place| format!("{log}:{place}")),
+        }
     }
 }

@@ -19,8 +19,8 @@ mod transcript;
 use super::jsonl::Ends;
 use super::walk::stamp;
 use super::{
-    Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
-    ids,
+    Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store,
+    Wanted, ids,
 };
 use crate::platform::directory::entries;
 use crate::platform::sqlite;

@@ -9,7 +9,8 @@ mod tests;
 
 use super::jsonl::Ends;
 use super::{
-    Details, End, Environment, Finder, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted, walk,
+    Details, End, Environment, Finder, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
+    walk,
 };
 use crate::protocol::{Harness, Resume, RootOrigin};
 use std::collections::{BTreeMap, HashSet};

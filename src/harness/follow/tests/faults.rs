@@ -2,7 +2,9 @@
 
 use super::files::sessions;
 use super::*;
-use crate::harness::{claude_code::ClaudeCode, codex::Codex, gemini::Gemini, pi::Pi, supercode::Supercode};
+use crate::harness::{
+    claude_code::ClaudeCode, codex::Codex, gemini::Gemini, opencode::OpenCode, pi::Pi, supercode::Supercode,
+};
 use serde_json::json;
 use std::time::SystemTime;
 
@@ -243,7 +245,12 @@ fn row(kind: &str, id: &str, parent: Option<&str>, message: serde_json::Value) -
 }
 
 fn part(id: &str, parent: &str, stop: &str, block: serde_json::Value) -> serde_json::Value {
-    row("assistant", id, Some(parent), json!({"id": "msg", "role": "assistant", "stop_reason": stop, "content": [block]}))
+    row(
+        "assistant",
+        id,
+        Some(parent),
+        json!({"id": "msg", "role": "assistant", "stop_reason": stop, "content": [block]}),
+    )
 }
 
 #[test]
@@ -265,7 +272,10 @@ fn an_answer_in_parts_is_told_once_it_is_whole() {
 #[test]
 fn an_answer_that_never_goes_on_is_told_after_a_while() {
     let (_tree, path, mut client) = claude(&[row("user", "u", None, json!({"role": "user", "content": "hello"}))]);
-    append(&path, format!("{}\n", part("a", "u", "end_turn", json!({"type": "thinking", "thinking": "hm"}))).as_bytes());
+    append(
+        &path,
+        format!("{}\n", part("a", "u", "end_turn", json!({"type": "thinking", "thinking": "hm"}))).as_bytes(),
+    );
     assert!(matches!(client.check(), Followed::Nothing));
     assert!(client.follower.due().is_some());
     client.follower.hold = Duration::ZERO;
@@ -292,9 +302,7 @@ fn going_back_to_an_earlier_prompt_is_loaded_anew() {
     let (_tree, root, all) = sessions(&Pi, "pi/v1.6.0/sessions");
     let session = all[0].clone();
     let mut client = Client::begin(&Pi, root, session.clone());
-    let entry = |id: &str, parent: Option<&str>| {
-        json!({"type": "message", "id": id, "parentId": parent, "message": {"role": "user", "content": "x"}})
-    };
+    let entry = |id: &str, parent: Option<&str>| json!({"type": "message", "id": id, "parentId": parent, "message": {"role": "user", "content": "x"}});
     append(&session.location, format!("{}\n", entry("new", None)).as_bytes());
     assert!(matches!(client.check(), Followed::Rewritten(_)));
     append(&session.location, format!("{}\n", entry("next", Some("new"))).as_bytes());
@@ -366,4 +374,31 @@ fn of_a_log_only_what_was_appended_is_read() {
     fs::write(&session.location, content + &format!("{}\n", message("last"))).unwrap();
     assert!(matches!(client.check(), Followed::Rewritten(_)));
     client.finish(true);
+}
+
+#[test]
+fn a_conversation_in_files_of_their_own_is_told_file_by_file() {
+    let tree = Tree::new();
+    copy(&fixture("opencode/v1.0.185"), tree.path());
+    let listing = list(&OpenCode, tree.path());
+    for session in &listing.sessions {
+        let messages = tree.path().join("storage/message").join(&*session.id);
+        let mut files: Vec<PathBuf> = fs::read_dir(&messages).unwrap().map(|entry| entry.unwrap().path()).collect();
+        files.sort();
+        let last = files.pop().unwrap();
+        let content = fs::read(&last).unwrap();
+        fs::remove_file(&last).unwrap();
+        let mut client = Client::begin(&OpenCode, listing.root.clone(), session.clone());
+        assert!(matches!(client.check(), Followed::Nothing));
+        fs::write(&last, &content).unwrap();
+        assert!(matches!(client.check(), Followed::Appended(_)));
+        // A part is written anew in its place.
+        let part = tree.path().join("storage/part").join(last.file_stem().unwrap()).join("prt_new.json");
+        for text in ["one", "two"] {
+            fs::create_dir_all(part.parent().unwrap()).unwrap();
+            fs::write(&part, json!({"id": "prt_new", "type": "text", "text": text}).to_string()).unwrap();
+            assert!(matches!(client.check(), Followed::Rewritten(_)));
+        }
+        client.finish(true);
+    }
 }

@@ -25,23 +25,15 @@ const KINDS: [Kind; 5] = [
         rows: ("messages", "id"),
         beside: &[],
     },
-    Kind {
-        store: &Hermes,
-        fixture: "hermes/.hermes",
-        database: "state.db",
-        rows: ("messages", "id"),
-        beside: &[],
-    },
+    Kind { store: &Hermes, fixture: "hermes/.hermes", database: "state.db", rows: ("messages", "id"), beside: &[] },
     // Parts come one by one behind their message.
     Kind {
         store: &OpenCode,
         fixture: "opencode/v1.18.33-checkpointed",
         database: "opencode.db",
         rows: ("part", "id"),
-        beside: &[
-            "insert or ignore into message select * from whole.message
-             where id = (select message_id from whole.part where id = ?2) and session_id = ?1",
-        ],
+        beside: &["insert or ignore into message select * from whole.message
+             where id = (select message_id from whole.part where id = ?2) and session_id = ?1"],
     },
     Kind {
         store: &OpenClaw,
@@ -172,14 +164,32 @@ proptest! {
 #[test]
 fn rows_that_go_or_change_are_loaded_anew() {
     let changes: [(usize, &[&str]); 4] = [
-        (0, &["update messages set content_json = '[]' where id = (select max(id) from messages where session_id = ?1)",
-              "delete from messages where id = (select min(id) from messages where session_id = ?1)"]),
-        (1, &["update messages set active = 0 where id = (select min(id) from messages where session_id = ?1)",
-              "update messages set active = 0 where id = (select max(id) from messages where session_id = ?1 and active = 1)"]),
-        (2, &["update part set data = json_set(data, '$.text', 'changed') where session_id = ?1",
-              "delete from message where id = (select max(id) from message where session_id = ?1)"]),
-        (3, &["delete from transcript_events where session_id = ?1 and seq =
-               (select max(seq) from transcript_events where session_id = ?1)"]),
+        (
+            0,
+            &[
+                "update messages set content_json = '[]' where id = (select max(id) from messages where session_id = ?1)",
+                "delete from messages where id = (select min(id) from messages where session_id = ?1)",
+            ],
+        ),
+        (
+            1,
+            &[
+                "update messages set active = 0 where id = (select min(id) from messages where session_id = ?1)",
+                "update messages set active = 0 where id = (select max(id) from messages where session_id = ?1 and active = 1)",
+            ],
+        ),
+        (
+            2,
+            &[
+                "update part set data = json_set(data, '$.text', 'changed') where session_id = ?1",
+                "delete from message where id = (select max(id) from message where session_id = ?1)",
+            ],
+        ),
+        (
+            3,
+            &["delete from transcript_events where session_id = ?1 and seq =
+               (select max(seq) from transcript_events where session_id = ?1)"],
+        ),
     ];
     for (kind, statements) in changes {
         let mut writer = Writer::begin(&KINDS[kind], 0).unwrap();
