@@ -330,12 +330,12 @@ fn a_chat_in_one_record_is_told_message_by_message() {
             "lastUpdated": "2026-11-30T08:40:25.758Z", "messages": messages});
         serde_json::to_string_pretty(&chat).unwrap()
     };
-    let mut messages: Vec<_> = (0..3).map(message).collect();
+    let mut messages: Vec<_> = (0..30).map(message).collect();
     let path = tree.write("tmp/demo/chats/session-2026-11-30T08-40-01a22b99.json", chat(&messages));
     let listing = list(&Gemini, tree.path());
     let mut client = Client::begin(&Gemini, listing.root.clone(), listing.one().clone());
-    assert_eq!(client.told.len(), 3);
-    for index in 3..6 {
+    assert_eq!(client.told.len(), 30);
+    for index in 30..33 {
         messages.push(message(index));
         let whole = chat(&messages);
         // While it is being written there is nothing to see.
@@ -347,7 +347,7 @@ fn a_chat_in_one_record_is_told_message_by_message() {
         fs::write(&path, whole).unwrap();
         assert!(matches!(client.check(), Followed::Appended(_)));
     }
-    messages[0] = message(9);
+    messages[0] = message(99);
     fs::write(&path, chat(&messages)).unwrap();
     assert!(matches!(client.check(), Followed::Rewritten(_)));
     client.finish(true);
