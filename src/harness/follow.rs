@@ -3,6 +3,19 @@
 //! A follower reads as `load` does, from the newest message back, until it meets the last one that it told; so what it
 //! tells is in the very form in which it is loaded. It knows a message by where it lies and by what it says: where the
 //! last ones are not found again as they were, the conversation was rewritten, and whoever follows loads it anew.
+//!
+//! | store | what is read when something came | what is held back | what is loaded anew |
+//! |---|---|---|---|
+//! | lines (Claude Code, Codex, pi, Grok, OpenClaw's older form, Supercode) | from the end back to the last two told messages, and on to what those read lack: a call's tool, a turn's model | a line without its end; in Claude Code a thought, or a text before a call; in Grok an answer that comes in pieces | another branch, turns taken back, an answer that grew after it was told, a log cut or written anew, Grok's other log |
+//! | Gemini's log | what was appended | an answer that says nothing yet | any message written down anew, dropped or replaced |
+//! | Gemini's one record | all of it, as it is written | while it is half written | any message changed |
+//! | databases (OpenCode, Goose, Hermes) | the last rows, and how many there are | in OpenCode an answer that is not completed | a change among the last rows; rows that went or came before them |
+//! | OpenClaw's database | the last rows of the current branch | | another branch |
+//! | files of old programs (OpenCode, Goose) | the last messages; Goose's file whole | | a change among them |
+//!
+//! What is held back is told all the same when it stood still for [`limits::FOLLOW_HOLD`], or something follows it. More
+//! than [`limits::FOLLOW_MESSAGES`] or [`limits::FOLLOW_BYTES`] at once are loaded anew. Not noticed is a change in
+//! place of what lies before the messages that are compared: nobody's program does that to a log.
 
 use super::{Attendant, PageRequest, Root, Session, Skip, Store};
 use crate::limits;

@@ -221,6 +221,34 @@ fn a_file_that_stands_still_is_not_opened() {
     lines.appended(1);
 }
 
+/// Hears how many bytes are read on the way back.
+#[derive(Default)]
+struct Listener(std::sync::atomic::AtomicU64);
+
+impl Attendant for Listener {
+    fn cancelled(&self) -> bool {
+        false
+    }
+
+    fn progress(&self, _: &str, done: u64, _: Option<u64>) {
+        self.0.fetch_max(done, std::sync::atomic::Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn what_is_read_depends_on_what_came_and_not_on_what_was_there() {
+    let lines = Lines::of(&["one"]);
+    lines.append(line(&"x".repeat(1_000)).repeat(4_000));
+    let Client { mut follower, roots, .. } = lines.client;
+    follower.read(&roots, &Patient).unwrap();
+    for _ in 0..3 {
+        append(&lines.path, line("two").as_bytes());
+        let listener = Listener::default();
+        assert!(matches!(follower.read(&roots, &listener), Ok(Followed::Appended(_))));
+        assert!(listener.0.into_inner() <= 3 * limits::PAGE_CHUNK_FIRST as u64);
+    }
+}
+
 #[test]
 fn who_left_hears_nothing_and_loses_nothing() {
     let mut lines = Lines::of(&["one"]);

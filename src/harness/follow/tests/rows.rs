@@ -206,16 +206,28 @@ fn rows_that_go_or_change_are_loaded_anew() {
 #[test]
 fn a_row_that_goes_long_before_the_newest_is_missed() {
     let filled = [
-        (0, "insert into messages (session_id, role, content_json, created_timestamp)
-             values (?1, 'user', '[{\"type\":\"text\",\"text\":\"x\"}]', 4000000000)", "messages"),
-        (1, "insert into messages (session_id, role, content, timestamp) values (?1, 'user', 'x', 4000000000)", "messages"),
-        (2, "insert into message values (lower(hex(randomblob(8))), ?1, 4000000000000, 0, '{\"role\":\"user\"}')", "message"),
+        (
+            0,
+            "insert into messages (session_id, role, content_json, created_timestamp)
+             values (?1, 'user', '[{\"type\":\"text\",\"text\":\"x\"}]', 4000000000)",
+            "messages",
+        ),
+        (
+            1,
+            "insert into messages (session_id, role, content, timestamp) values (?1, 'user', 'x', 4000000000)",
+            "messages",
+        ),
+        (
+            2,
+            "insert into message values (lower(hex(randomblob(8))), ?1, 4000000000000, 0, '{\"role\":\"user\"}')",
+            "message",
+        ),
     ];
     for (kind, statement, table) in filled {
         let mut writer = Writer::begin(&KINDS[kind], 0).unwrap();
         while writer.write() {}
         let mut insert = writer.program.prepare(statement).unwrap();
-        (0..200).for_each(|_| drop(insert.execute([&writer.session.id]).unwrap()));
+        (0..200).for_each(|_| assert_eq!(insert.execute([&writer.session.id]), Ok(1)));
         let mut client = writer.follow();
         let first = format!("delete from {table} where rowid = (select min(rowid) from {table} where session_id = ?1)");
         writer.program.execute(&first, [&writer.session.id]).unwrap();
