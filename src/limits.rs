@@ -20,7 +20,9 @@ pub const PAGE_DEFAULT: usize = 50;
 pub const MESSAGES_DEFAULT: usize = 200;
 /// Bytes of a store's records after which a page of messages ends early.
 pub const PAGE_BYTES: u64 = 4 << 20;
-/// Bytes of a text that are read at once on the way back from its end.
+/// Bytes of a text that are read at first on the way back from its end, and then twice as many each time.
+pub const PAGE_CHUNK_FIRST: usize = 8 << 10;
+/// Bytes of a text that are read at once on that way.
 pub const PAGE_CHUNK: usize = 128 << 10;
 /// Records beside the current branch that are kept in mind until it is known whether they belong to it.
 pub const BESIDE: usize = 1_024;
@@ -92,6 +94,22 @@ pub const NEWEST_LOOKED_AT: usize = 8;
 pub const CALLS_LOOKED_FOR: usize = 64;
 /// Bytes of a file that are read between two reports of how far the reading is.
 pub const PROGRESS_BYTES: u64 = 8 << 20;
+/// Newest messages of a session of lines that are compared with what was told of them when more came.
+pub const FOLLOW_LINES: usize = 2;
+/// The same where rows may be changed in place.
+pub const FOLLOW_ROWS: usize = 32;
+/// Messages that were told and are remembered.
+pub const FOLLOW_KEPT: usize = 64;
+/// Messages more than are compared that a follower reads at first.
+pub const FOLLOW_FIRST: usize = 4;
+/// New messages of a session that are told one by one; where more came at once, it is loaded anew.
+pub const FOLLOW_MESSAGES: usize = 1_000;
+/// Bytes of them.
+pub const FOLLOW_BYTES: usize = 8 << 20;
+/// How long a message is held back that is still in the making and does not change.
+pub const FOLLOW_HOLD: std::time::Duration = std::time::Duration::from_secs(2);
+/// When a session is tried again that its program kept to itself.
+pub const FOLLOW_AGAIN: std::time::Duration = std::time::Duration::from_secs(1);
 /// How long a locked database is waited for.
 pub const DATABASE_BUSY: std::time::Duration = std::time::Duration::from_millis(250);
 /// Bytes of a database and its journal that are copied to see it as it was before a transaction that is half done.

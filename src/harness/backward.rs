@@ -59,7 +59,7 @@ pub struct Backward<'a, T> {
 impl<'a, T: Text> Backward<'a, T> {
     /// The lines before `end`.
     pub fn new(text: &'a T, end: u64, attendant: &'a dyn Attendant) -> Self {
-        let (chunk, longest) = (limits::PAGE_CHUNK, limits::LINE_MAX);
+        let (chunk, longest) = (limits::PAGE_CHUNK_FIRST, limits::LINE_MAX);
         Self { text, attendant, start: end, buffer: Vec::new(), left: 0, seen: 0, chunk, longest, turn: None }
     }
 
@@ -126,6 +126,7 @@ impl<'a, T: Text> Backward<'a, T> {
             return Err(Skip::Cancelled);
         }
         let more = (self.left.max(self.chunk) as u64).min(self.start) as usize;
+        self.chunk = self.chunk.max(limits::PAGE_CHUNK.min(self.chunk * 2));
         if self.left + more > limits::LINE_COMMON && self.turn.is_none() {
             self.turn = Some(hold_long_line());
         }

@@ -37,6 +37,11 @@ impl Columns {
     }
 }
 
+/// Whether a table has a row of this id.
+pub fn has_row(connection: &Connection, table: &str, id: &str) -> rusqlite::Result<bool> {
+    connection.prepare(&format!("select 1 from {table} where id = ?1"))?.exists([id])
+}
+
 /// A column of texts of any size: one that is longer than so many bytes is not loaded, and stands there as its size,
 /// negative to tell it from what is kept. SQLite knows the size of a cell without reading all of its pages.
 pub fn bounded(column: &str, max: usize) -> String {

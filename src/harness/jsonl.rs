@@ -222,6 +222,22 @@ fn mend(cut: &[u8]) -> Option<Vec<u8>> {
     serde_json::from_slice::<serde::de::IgnoredAny>(&mended).ok().map(|_| mended)
 }
 
+/// Where the last line ends that is whole: what comes after it is still being written.
+pub fn end_of_lines(file: &File) -> Result<u64, Skip> {
+    let mut end = file.metadata()?.len();
+    let mut chunk = vec![0; limits::PAGE_CHUNK_FIRST];
+    while end > 0 {
+        let start = end.saturating_sub(chunk.len() as u64);
+        let count = read_at(file, &mut chunk[..(end - start) as usize], start)?;
+        if let Some(newline) = memchr::memrchr(b'\n', &chunk[..count]) {
+            return Ok(start + newline as u64 + 1);
+        }
+        end = start;
+        chunk.resize(limits::SCAN_BYTES, 0);
+    }
+    Ok(0)
+}
+
 /// The lines of a text, without blank ones and line ends.
 fn lines(text: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
     Lines(text).map(trim).filter(|line| !line.is_empty())

@@ -7,6 +7,7 @@ mod backward;
 mod claude_code;
 mod codex;
 mod database;
+mod follow;
 mod gemini;
 mod goose;
 mod grok;
@@ -26,9 +27,11 @@ pub(crate) mod testing;
 mod text;
 mod walk;
 
+pub use follow::{End, Followed, Follower, Tail};
 pub use homes::{Environment, Home, Homes, Root, store_of};
 pub use walk::{Finder, Found, stamp};
 
+use crate::limits;
 use crate::platform::{files::Stamp, sqlite};
 use crate::protocol::{Harness, LastMessage, Message, Parent, Resume};
 use std::io;
@@ -92,6 +95,27 @@ pub trait Store: Sync {
 
     /// Reads one page of a session's messages, the newest first asked for.
     fn load(&self, roots: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip>;
+
+    /// The place behind all messages that a session holds now, without what is still being written.
+    fn end(&self, _session: &Session) -> Result<End, Skip> {
+        Err(Skip::Vanished)
+    }
+
+    /// The state of the files that hold a session: while they stand still, so does it. None where they cannot tell.
+    fn stamps(&self, session: &Session) -> Vec<Option<Stamp>> {
+        vec![walk::stamp(&session.location), sqlite::log_stamp(&session.location)]
+    }
+
+    /// How many of a session's newest messages may still be changed where they lie. What lies before them stays as it
+    /// is, or goes.
+    fn unsettled(&self, _session: &Session) -> usize {
+        limits::FOLLOW_LINES
+    }
+
+    /// What reads a session again and again, where something is kept between two readings.
+    fn tail(&self) -> Option<Box<dyn Tail>> {
+        None
+    }
 
     /// The mark that this harness's store keeps of a directory instead of its name; `None` where it keeps names.
     fn workspace_mark(&self, _directory: &str) -> Option<String> {
@@ -305,6 +329,10 @@ pub struct PageRequest<'a> {
 pub struct Page {
     /// The messages, in time order.
     pub messages: Vec<Message>,
+    /// Where each of them lies: a name that it has whenever it is read, and no other has.
+    pub places: Vec<String>,
+    /// Whether the last one is known to be still in the making.
+    pub unfinished: bool,
     /// Leads to older messages; `None` at the beginning. It names a place in the store that does not shift when
     /// messages are appended.
     pub next: Option<String>,

@@ -45,11 +45,18 @@ impl<P> Gathered<P> {
     }
 
     /// The page. `ended` tells that there is nothing older than what was taken.
-    pub fn into_page(mut self, ended: bool, cursor: impl Fn(&P) -> String) -> Page {
+    pub fn into_page(self, ended: bool, cursor: impl Fn(&P) -> String) -> Page {
+        self.into_placed(ended, &cursor, &cursor)
+    }
+
+    /// The same, where the place that older ones are found from is not the message's own.
+    pub fn into_placed(mut self, ended: bool, cursor: impl Fn(&P) -> String, own: impl Fn(&P) -> String) -> Page {
         let more = self.messages.len() > self.limit || !ended;
         self.messages.truncate(self.limit);
         let next = self.messages.last().filter(|_| more).map(|(_, older)| cursor(older));
-        Page { messages: self.messages.into_iter().rev().map(|(message, _)| message).collect(), next }
+        let places = self.messages.iter().rev().map(|(_, place)| own(place)).collect();
+        let messages = self.messages.into_iter().rev().map(|(message, _)| message).collect();
+        Page { messages, places, next, unfinished: false }
     }
 }
 

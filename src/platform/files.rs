@@ -3,6 +3,10 @@
 use std::fs::{File, Metadata};
 use std::io;
 use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Two changes within this time may leave one and the same file time.
+const RACE: Duration = Duration::from_millis(20);
 
 /// What tells one state of a file from another without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,9 +62,27 @@ impl Stamp {
         self.inode == other.inode
     }
 
+    /// Whether the last change is so long ago that another one would show: two within a short time may leave one and the
+    /// same file time.
+    pub fn is_settled(&self) -> bool {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i64);
+        u128::from(now.abs_diff(self.modified_ns)) >= RACE.as_nanos()
+    }
+
     /// Time of the last change of content, in epoch milliseconds.
     pub fn modified_ms(&self) -> i64 {
         self.modified_ns.div_euclid(1_000_000)
+    }
+}
+
+/// What tells one file from another, whatever it is called and holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileId(u64);
+
+impl FileId {
+    /// That of a file whose metadata was read. Where the system tells none all files are one.
+    pub fn of(metadata: &Metadata) -> Self {
+        Self(Stamp::of(metadata).inode)
     }
 }
 

@@ -34,6 +34,67 @@ pub struct LoadResult {
     pub problems: Vec<Problem>,
 }
 
+/// Params of `session/follow`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FollowParams {
+    /// The entry's id. That of a runtime follows its stored session.
+    pub id: String,
+}
+
+/// Result of `session/follow`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FollowResult {
+    /// Names what was opened, in `session/event` and `session/unfollow`.
+    pub subscription: String,
+    /// The session.
+    pub session: Entry,
+    /// A cursor of `session/load`: it leads to the messages that were there, and what comes after them is told.
+    pub cursor: String,
+}
+
+/// Params of `session/unfollow`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UnfollowParams {
+    /// That of the result of `session/follow`.
+    pub subscription: String,
+}
+
+/// Params of the notification `session/event`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionEventParams {
+    /// That of the result of `session/follow`.
+    pub subscription: String,
+    /// What happened.
+    pub event: SessionEvent,
+}
+
+/// What happened to a session that is followed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum SessionEvent {
+    /// Messages were written.
+    Appended {
+        /// They, in time order.
+        messages: Vec<Message>,
+    },
+    /// What was loaded and told does not stand any more: load anew. Later messages follow as `appended`.
+    Rewritten {
+        /// A cursor of `session/load`: it leads to the messages that later ones follow on.
+        cursor: String,
+    },
+    /// The session is gone. Should it come back, `rewritten` tells.
+    Removed,
+    /// It cannot be read. Told once; messages follow when it can be.
+    Error {
+        /// Why.
+        problem: Problem,
+    },
+}
+
 /// A message, in the one normal form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

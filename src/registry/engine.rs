@@ -137,8 +137,10 @@ impl Thread {
                 self.signals.receipts.notify_one();
                 // Nobody cancels it.
                 let _ = registry.read(&Patient);
+                registry.published().followers.stir_all();
             } else if !told.hints.is_empty() {
                 registry.state().read_some(&told.hints);
+                registry.published().followers.stir(&told.hints.directories());
             }
         }
     }

@@ -3,7 +3,7 @@
 use super::{CursorError, Error, Snapshot};
 use crate::authority::Grant;
 use crate::harness::{self, Page, PageRequest, Root, Session, Skip};
-use crate::protocol::{Harness, LoadResult, Problem};
+use crate::protocol::{Entry, Harness, LoadResult, Problem};
 
 impl Snapshot {
     /// One page of an entry's messages; `None` where there is no such entry in scope, or not any more. What cannot be
@@ -23,7 +23,8 @@ impl Snapshot {
         };
         let own_only = item.has_foreign_parent(&self.stored, grant);
         let request = PageRequest { cursor, own_only, ..*request };
-        let (page, problem) = match item.session().map(|session| read(item.harness(), roots, session, &request)) {
+        let session = item.session().filter(|_| cursor != Some(BEGINNING));
+        let (page, problem) = match session.map(|session| read(item.harness(), roots, session, &request)) {
             // A live session that nobody has written to has no file yet.
             None | Some(Err(Skip::Empty | Skip::NoMessages)) => (Page::default(), None),
             Some(Ok(page)) => (page, None),
@@ -33,14 +34,7 @@ impl Snapshot {
             Some(Err(skip)) => (Page::default(), Some(skip)),
         };
         let session = self.entry(&item, grant);
-        let problems = problem.iter().map(|skip| Problem {
-            harness: Some(session.harness),
-            path: session.location.clone(),
-            id: Some(session.id.clone()),
-            endpoint: None,
-            reason: skip.reason().to_owned(),
-            message: skip.to_string(),
-        });
+        let problems = problem.iter().map(|skip| self::problem(&session, skip));
         Ok(Some(LoadResult {
             messages: page.messages,
             next_cursor: page.next.map(|next| mark + &next),
@@ -50,10 +44,30 @@ impl Snapshot {
     }
 }
 
+/// Why the messages of an entry cannot be read.
+pub(super) fn problem(session: &Entry, skip: &Skip) -> Problem {
+    Problem {
+        harness: Some(session.harness),
+        path: session.location.clone(),
+        id: Some(session.id.clone()),
+        endpoint: None,
+        reason: skip.reason().to_owned(),
+        message: skip.to_string(),
+    }
+}
+
+/// The cursor of a session, made of that of its store; `None` for the place before its first message.
+pub(super) fn cursor(id: &str, of_store: Option<&str>) -> String {
+    mark(id) + of_store.unwrap_or(BEGINNING)
+}
+
 fn read(harness: Harness, roots: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
     let store = harness::store_of(harness).ok_or(Skip::Vanished)?;
     store.load(roots, session, request)
 }
+
+/// The place before the first message of any session, also of one that is in no store yet.
+const BEGINNING: &str = "beginning";
 
 /// What a cursor begins with, so that that of another session is refused.
 fn mark(id: &str) -> String {

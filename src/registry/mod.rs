@@ -4,6 +4,8 @@
 mod changes;
 mod engine;
 mod entry;
+mod follow;
+mod followers;
 mod inventory;
 mod items;
 mod load;
@@ -20,6 +22,8 @@ mod watch;
 mod watches;
 
 pub use crate::harness::Attendant;
+pub use follow::{Following, Outcome};
+pub use followers::Pulse;
 pub use page::CursorError;
 pub use query::Request;
 pub use subscription::{Subscription, Told};

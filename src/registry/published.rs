@@ -2,6 +2,7 @@
 
 use super::Snapshot;
 use super::changes::Log;
+use super::followers::Followers;
 use super::subscription::Subscriptions;
 use std::sync::Arc;
 
@@ -9,13 +10,19 @@ pub struct Published {
     pub current: Arc<Snapshot>,
     pub log: Log,
     pub subscriptions: Subscriptions,
+    pub followers: Followers,
 }
 
 impl Published {
     pub fn new(instance: String) -> Self {
         let log = Log::new(instance);
         let current = Arc::new(Snapshot { revision: log.revision(), ..Snapshot::default() });
-        Self { current, log, subscriptions: Subscriptions::default() }
+        Self { current, log, subscriptions: Subscriptions::default(), followers: Followers::default() }
+    }
+
+    /// How many are told of changes.
+    pub fn listeners(&self) -> usize {
+        self.subscriptions.len() + self.followers.len()
     }
 
     /// Changes the inventory, numbers what differs by it, and tells who watches.
@@ -27,6 +34,7 @@ impl Published {
         let before = std::mem::replace(&mut self.current, Arc::new(next));
         if !changes.is_empty() {
             self.subscriptions.tell(&before, &self.current, &changes);
+            self.followers.tell(&changes);
         }
     }
 }

@@ -11,7 +11,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 /// A root and what is known of its files.
 pub struct RootScan {
@@ -56,8 +56,6 @@ struct Many {
     remarks: Box<[Remark]>,
 }
 
-/// Two changes within this time may leave one and the same file time.
-const RACE: Duration = Duration::from_millis(20);
 /// Fewer files than this are not worth a second thread.
 const ALONE: usize = 16;
 
@@ -291,8 +289,7 @@ fn read_all(store: &dyn Store, sources: &[Source], attendant: &dyn Attendant) ->
 }
 
 fn read_one(store: &dyn Store, ends: &mut Ends, source: &Source) -> Outcome {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i64);
-    let racy = u128::from(now.abs_diff(source.stamp.modified_ns)) < RACE.as_nanos();
+    let racy = !source.stamp.is_settled();
     Outcome { result: store.read(source, ends), racy }
 }
 

@@ -40,6 +40,11 @@ pub struct Hints {
 }
 
 impl Hints {
+    /// The directories of the files.
+    pub fn directories(&self) -> BTreeSet<&Path> {
+        self.files.iter().filter_map(|(_, path)| path.parent()).collect()
+    }
+
     pub fn is_empty(&self) -> bool {
         self.roots.is_empty() && self.files.is_empty() && !self.peers
     }

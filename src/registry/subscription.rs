@@ -91,10 +91,6 @@ impl Subscriptions {
         self.0.len()
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// Narrows what all may see; they begin anew.
     pub fn narrow(&self, narrow: impl Fn(&Grant) -> Option<Grant>) {
         for subscription in self.0.values() {

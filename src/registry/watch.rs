@@ -1,10 +1,13 @@
 //! Watching: who begins, who ends, and what the engine asks the registry.
 
+use super::follow::Following;
+use super::followers::Pulse;
 use super::published::Published;
 use super::subscription::{Replay, Subscription, Told};
 use super::watches::{Place, Target};
 use super::{Attendant, Engine, Error, Registry, Snapshot, state};
 use crate::authority::Grant;
+use crate::harness::Patient;
 use crate::protocol::Query;
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -40,9 +43,27 @@ impl Registry {
     pub fn unwatch(&self, id: &str) -> bool {
         let mut published = self.published();
         let was = published.subscriptions.remove(id);
-        if published.subscriptions.is_empty() {
-            self.rest(&mut published);
-        }
+        self.rest(&mut published);
+        was
+    }
+
+    /// Begins to wake one who follows a session.
+    pub fn follow(&self, id: String, following: &Following, grant: Grant) -> Arc<Pulse> {
+        let mut published = self.published();
+        let session = following.id();
+        let mut ids = published.current.kin(session);
+        ids.push(session.into());
+        let pulse = Arc::new(Pulse::new(ids, grant));
+        pulse.lies(following.location());
+        published.followers.add(id, pulse.clone());
+        pulse
+    }
+
+    /// Ends one who follows; whether there was such a one. With the last one the engine ends.
+    pub fn unfollow(&self, id: &str) -> bool {
+        let mut published = self.published();
+        let was = published.followers.remove(id);
+        self.rest(&mut published);
         was
     }
 
@@ -50,23 +71,36 @@ impl Registry {
     pub fn unwatch_all(&self) {
         let mut published = self.published();
         published.subscriptions.clear();
+        published.followers.clear();
         self.rest(&mut published);
     }
 
-    /// Nobody watches any more.
+    /// Ends the engine where nobody is told of changes any more.
     fn rest(&self, published: &mut Published) {
-        *self.engine() = None;
-        published.update(|next| next.unwatched = Arc::default());
+        if published.listeners() == 0 {
+            *self.engine() = None;
+            published.update(|next| next.unwatched = Arc::default());
+        }
     }
 
-    /// How many subscriptions there are.
-    pub fn subscriptions(&self) -> usize {
-        self.published().subscriptions.len()
+    /// How many are told of changes.
+    pub fn listeners(&self) -> usize {
+        self.published().listeners()
     }
 
-    /// Narrows what all who watch may see.
+    /// Narrows what all who are told of changes may see.
     pub fn narrow(&self, narrow: impl Fn(&Grant) -> Option<Grant>) {
-        self.published().subscriptions.narrow(narrow);
+        let published = self.published();
+        published.subscriptions.narrow(&narrow);
+        published.followers.narrow(narrow);
+    }
+
+    /// The inventory as it was last read; `anew` reads the files first.
+    pub fn now(&self, anew: bool) -> Result<Arc<Snapshot>, Error> {
+        if anew {
+            self.read(&Patient)?;
+        }
+        Ok(self.published().current.clone())
     }
 
     /// Sees to it that the inventory is kept true; at most so many directories are watched.

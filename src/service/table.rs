@@ -1,15 +1,15 @@
 //! The method table: the one source of dispatch, permission, schema and docs.
 
-use super::{Context, Progress, Service, lifecycle, peer, registry, runtime, session, watch};
+use super::{Context, Progress, Service, follow, lifecycle, peer, registry, runtime, session, watch};
 use crate::protocol::{
     AcceptedResult, AttachParams, AttachResult, AttachmentParams, CloseResult, CoverageParams, CoverageResult,
-    DescribeParams, DescribeResult, DetachResult, DiscoverParams, DiscoverResult, Empty, ForgetParams, ForgetResult,
-    InitializeParams, InitializeResult, InterruptResult, InvokeParams, InvokeResult, LeaseResult, ListParams,
-    ListResult, LoadParams, LoadResult, NarrowParams, NarrowResult, PeerListResult, PeerResult, PeerSelector,
-    Permission, ProgressParams, Reason, ReceiptsResult, RegisterParams, RegisterResult, RegistryEventParams,
-    RespondParams, RpcError, RuntimeDescribeParams, RuntimeDescribeResult, RuntimeEventParams, StatesParams,
-    StatesResult, SteerParams, SteerResult, SubmitParams, SubmitResult, UnregisterParams, UnwatchParams, WatchParams,
-    WatchResult, WithMeta,
+    DescribeParams, DescribeResult, DetachResult, DiscoverParams, DiscoverResult, Empty, FollowParams, FollowResult,
+    ForgetParams, ForgetResult, InitializeParams, InitializeResult, InterruptResult, InvokeParams, InvokeResult,
+    LeaseResult, ListParams, ListResult, LoadParams, LoadResult, NarrowParams, NarrowResult, PeerListResult,
+    PeerResult, PeerSelector, Permission, ProgressParams, Reason, ReceiptsResult, RegisterParams, RegisterResult,
+    RegistryEventParams, RespondParams, RpcError, RuntimeDescribeParams, RuntimeDescribeResult, RuntimeEventParams,
+    SessionEventParams, StatesParams, StatesResult, SteerParams, SteerResult, SubmitParams, SubmitResult,
+    UnfollowParams, UnregisterParams, UnwatchParams, WatchParams, WatchResult, WithMeta,
 };
 use jsonrpsee::core::RegisterMethodError;
 use jsonrpsee::types::{ErrorObjectOwned, Params};
@@ -381,6 +381,19 @@ pub fn methods() -> Vec<Method> {
             runtime::close,
             "Ends a runtime.",
         ),
+        waiting_row::<FollowParams, FollowResult, _>(
+            "session/follow",
+            &[Observe],
+            follow::follow,
+            "Tells new messages of a session as they are written, as `session/event`.",
+        ),
+        row::<UnfollowParams, Empty>(
+            "session/unfollow",
+            &[Observe],
+            Inline,
+            follow::unfollow,
+            "Ends following a session.",
+        ),
         row::<Empty, PeerListResult>(
             "peer/list",
             &[Observe],
@@ -467,6 +480,12 @@ pub const NOTIFICATIONS: &[Notice] = &[
         summary: "Something changed of what a subscription sees. While the client does not read, only the latest state \
                   of each entry is kept for it.",
         params: |generator| generator.subschema_for::<RegistryEventParams>(),
+    },
+    Notice {
+        name: "session/event",
+        direction: Direction::FromServer,
+        summary: "Messages of a session that the client follows were written, or what it has does not stand any more.",
+        params: |generator| generator.subschema_for::<SessionEventParams>(),
     },
     Notice {
         name: "runtime/event",

@@ -11,6 +11,24 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+impl Service {
+    /// Whether a client may have one subscription more.
+    pub(super) fn may_subscribe(&self) -> Result<(), RpcError> {
+        let max = self.limits().subscriptions;
+        if self.registry.listeners() < max {
+            return Ok(());
+        }
+        Err(RpcError::new(Reason::Limit, format!("a client has at most {max} subscriptions; end one first")))
+    }
+
+    /// Sees to it that changes are noticed.
+    pub(super) fn keep_watching(&self) -> Result<(), RpcError> {
+        self.registry.keep(self.limits().watches, &self.handle).map_err(|error| {
+            RpcError::new(Reason::Unavailable, format!("the system lets nothing be watched now: {error}"))
+        })
+    }
+}
+
 pub(super) async fn watch(
     service: Arc<Service>,
     context: Context,
@@ -18,20 +36,15 @@ pub(super) async fn watch(
 ) -> Result<WatchResult, RpcError> {
     let query = params.query.unwrap_or_default();
     registry::check_query(&query)?;
-    let max = service.limits().subscriptions;
-    if service.registry.subscriptions() >= max {
-        return Err(RpcError::new(Reason::Limit, format!("a client has at most {max} subscriptions; end one first")));
-    }
+    service.may_subscribe()?;
     let (of, asking) = (service.clone(), context.clone());
     blocking(move || of.registry.snapshot(&asking).map(drop)).await??;
     context.check()?;
-    if let Err(error) = service.registry.keep(service.limits().watches, &service.handle) {
-        return Err(RpcError::new(Reason::Unavailable, format!("the system lets nothing be watched now: {error}")));
-    }
     let id = service.new_subscription();
     let watching = Watching { id, query, grant: context.grant.clone(), since: params.since };
     let (subscription, revision) = service.registry.watch(watching);
     let id = subscription.id.clone();
+    service.keep_watching().inspect_err(|_| _ = service.registry.unwatch(&id))?;
     tokio::spawn(deliver(service, subscription, context.client.outgoing(), context.replied));
     Ok(WatchResult { subscription: id, revision })
 }

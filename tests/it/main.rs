@@ -21,6 +21,7 @@ mod registry_describe;
 mod registry_list;
 mod registry_watch;
 mod schema;
+mod session_follow;
 mod session_load;
 mod stores;
 mod test_runtime;

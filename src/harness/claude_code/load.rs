@@ -43,6 +43,8 @@ struct Place {
 /// A row of the current branch.
 struct Taken {
     at: u64,
+    /// Whether more of the same answer is to come.
+    goes_on: bool,
     bytes: u64,
     uuid: Option<Box<str>>,
     chain: Chain,
@@ -92,7 +94,14 @@ pub fn page(file: &File, is_agent: bool, request: &PageRequest<'_>) -> Result<Pa
         walk.close()?;
         walk.release();
     }
-    Ok(walk.gathered.into_page(ended, Place::cursor))
+    let unfinished = walk.unfinished;
+    let page = walk.gathered.into_placed(ended, |own| own.older.cursor(), |own| own.at.to_string());
+    Ok(Page { unfinished, ..page })
+}
+
+/// The cursor that leads to all before a place behind which nothing counts.
+pub fn cursor(end: u64) -> String {
+    Place { end, chain: Chain::Newest, told: 0 }.cursor()
 }
 
 struct Walk<'a> {
@@ -106,11 +115,19 @@ struct Walk<'a> {
     above: Vec<Taken>,
     beside: VecDeque<Beside>,
     told: usize,
-    gathered: Gathered<Place>,
+    gathered: Gathered<Own>,
+    /// Whether the newest message is an answer of which more is to come.
+    unfinished: bool,
+}
+
+/// Where a message lies, and from where older ones are found.
+struct Own {
+    at: u64,
+    older: Place,
 }
 
 impl<'a> Walk<'a> {
-    fn new(file: &'a File, is_agent: bool, place: Place, gathered: Gathered<Place>) -> Self {
+    fn new(file: &'a File, is_agent: bool, place: Place, gathered: Gathered<Own>) -> Self {
         Self {
             file,
             is_agent,
@@ -121,6 +138,7 @@ impl<'a> Walk<'a> {
             above: Vec::new(),
             beside: VecDeque::new(),
             gathered,
+            unfinished: false,
         }
     }
 
@@ -165,7 +183,8 @@ impl<'a> Walk<'a> {
         self.from = line.at;
         let Some((kind, message)) = message else { return Ok(()) };
         let bytes = line.text.map_or(0, |text| text.len() as u64);
-        self.add(Taken { at: line.at, bytes, uuid, chain: self.chain.clone(), kind, message })
+        let goes_on = row.goes_on(&message);
+        self.add(Taken { at: line.at, goes_on, bytes, uuid, chain: self.chain.clone(), kind, message })
     }
 
     fn keep_beside(&mut self, line: &Line<'_>, row: &Row<'_>, text: &str) {
@@ -207,12 +226,15 @@ impl<'a> Walk<'a> {
         self.adopt(&mut rows, id, older.end)?;
         rows.sort_by_key(|row| row.at);
         let bytes = rows.iter().map(|row| row.bytes).sum::<u64>() / rows.len() as u64;
+        if self.gathered.count() == 0 {
+            self.unfinished = rows.last().is_some_and(|row| row.goes_on);
+        }
         let messages = join(rows);
         let count = messages.len();
-        for (index, message) in messages.into_iter().rev().enumerate() {
+        for (index, (at, message)) in messages.into_iter().rev().enumerate() {
             let told = index + 1;
             let place = if told == count { older.clone() } else { Place { told, ..self.unit.place.clone() } };
-            self.tell(message, bytes, place);
+            self.tell(message, bytes, Own { at, older: place });
         }
         (self.unit.place, self.told) = (older, 0);
         Ok(())
@@ -251,7 +273,7 @@ impl<'a> Walk<'a> {
         let message = row.as_ref().and_then(Row::message);
         let uuid = row.and_then(|row| row.uuid());
         let chain = Chain::Begun;
-        Ok(message.map(|(kind, message)| Taken { at, bytes: length, uuid, chain, kind, message }))
+        Ok(message.map(|(kind, message)| Taken { at, goes_on: false, bytes: length, uuid, chain, kind, message }))
     }
 
     /// Tells the results above, which are of no answer.
@@ -264,25 +286,25 @@ impl<'a> Walk<'a> {
     fn tell_alone(&mut self, row: Taken) {
         drop(self.passed(row.at));
         self.unit.place = Place { end: row.at, chain: row.chain, told: 0 };
-        self.tell(row.message, row.bytes, self.unit.place.clone());
+        self.tell(row.message, row.bytes, Own { at: row.at, older: self.unit.place.clone() });
         self.told = 0;
     }
 
-    fn tell(&mut self, message: Message, bytes: u64, older: Place) {
+    fn tell(&mut self, message: Message, bytes: u64, own: Own) {
         if self.told > 0 {
             self.told -= 1;
         } else {
-            self.gathered.push(message, bytes, older);
+            self.gathered.push(message, bytes, own);
         }
     }
 }
 
-/// The rows of an answer as one message, and those of its results, with the names of the tools.
-fn join(rows: Vec<Taken>) -> Vec<Message> {
+/// The rows of an answer as one message, and those of its results, with the names of the tools; each with its place.
+fn join(rows: Vec<Taken>) -> Vec<(u64, Message)> {
     let (parts, results): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| matches!(row.kind, Kind::Answer(_)));
-    let mut parts = parts.into_iter().map(|row| row.message);
-    let Some(mut answer) = parts.next() else { return Vec::new() };
-    for part in parts {
+    let mut parts = parts.into_iter();
+    let Some(Taken { at, message: mut answer, .. }) = parts.next() else { return Vec::new() };
+    for part in parts.map(|row| row.message) {
         answer.model = answer.model.or(part.model);
         answer.content.extend(part.content);
     }
@@ -294,15 +316,16 @@ fn join(rows: Vec<Taken>) -> Vec<Message> {
             _ => None,
         })
         .collect();
-    let mut messages = vec![answer];
-    for mut result in results.into_iter().map(|row| row.message) {
+    let id = answer.id.clone();
+    let mut messages = vec![(at, answer)];
+    for Taken { at, message: mut result, .. } in results {
         for block in &mut result.content {
             if let Block::ToolResult { id, name, .. } = block {
                 *name = names.get(id).cloned();
             }
         }
-        result.parent_id = messages[0].id.clone();
-        messages.push(result);
+        result.parent_id.clone_from(&id);
+        messages.push((at, result));
     }
     messages
 }

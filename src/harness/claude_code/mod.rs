@@ -10,10 +10,10 @@ mod tests;
 mod transcript;
 
 use super::ids::is_uuid;
-use super::jsonl::Ends;
+use super::jsonl::{Ends, end_of_lines};
 use super::walk::stamp;
 use super::{
-    Details, Environment, Finder, Found, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
+    Details, End, Environment, Finder, Found, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
 };
 use crate::platform::files::open_regular;
 use crate::protocol::{Harness, Resume, RootOrigin};
@@ -77,6 +77,11 @@ impl Store for ClaudeCode {
 
     fn load(&self, _: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
         load::page(&open_regular(&session.location)?, is_agent(&session.id), request)
+    }
+
+    fn end(&self, session: &Session) -> Result<End, Skip> {
+        let end = end_of_lines(&open_regular(&session.location)?)?;
+        Ok(End { cursor: load::cursor(end), count: None })
     }
 
     fn resume(&self, root: &Root, session: &Session) -> Option<Resume> {

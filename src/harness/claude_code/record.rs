@@ -53,6 +53,8 @@ pub struct MessageBody<'a> {
     #[serde(borrow)]
     pub model: Option<&'a RawValue>,
     #[serde(borrow)]
+    pub stop_reason: Option<&'a RawValue>,
+    #[serde(borrow)]
     pub content: Option<&'a RawValue>,
 }
 

@@ -5,7 +5,7 @@ use super::record::Record;
 use crate::harness::backward::{Line, Text, parse_long};
 use crate::harness::pages::long_block;
 use crate::harness::text::{self, member};
-use crate::protocol::{Message, Role};
+use crate::protocol::{Block, Message, Role};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -114,6 +114,24 @@ impl<'a> Row<'a> {
             }
             Self::Whole(record) => (record.is("user") && text.contains("\"tool_result\"")).then_some(Kind::Results),
             Self::Long(long, _) => long.message(0).map(|(kind, _)| kind).filter(|kind| *kind != Kind::Alone),
+        }
+    }
+
+    /// Whether it is a part of an answer that more parts follow: a thought, or a text before the call of a tool.
+    pub fn goes_on(&self, message: &Message) -> bool {
+        if message.role != Role::Assistant {
+            return false;
+        }
+        let calls = || match self {
+            Self::Whole(record) => {
+                record.body().and_then(|body| member(body.stop_reason)).is_some_and(|reason| reason == "tool_use")
+            }
+            Self::Long(..) => false,
+        };
+        match message.content.last() {
+            Some(Block::Thinking { .. }) => true,
+            Some(Block::Text { .. }) => calls(),
+            _ => false,
         }
     }
 

@@ -6,7 +6,7 @@ use super::record::Family;
 use super::rollout::{Placed, Rollout};
 use crate::harness::backward::{Backward, Line, begins_line, parse_long};
 use crate::harness::pages::Gathered;
-use crate::harness::{Page, PageRequest, Root, Session, Skip};
+use crate::harness::{End, Page, PageRequest, Root, Session, Skip};
 use crate::limits;
 use crate::protocol::{Block, Message, Role};
 use std::collections::VecDeque;
@@ -19,8 +19,15 @@ struct Place {
     depth: usize,
     /// Where in that rollout's text.
     end: u64,
-    /// In which form that rollout's messages are told.
-    family: Family,
+    /// In which form that rollout's messages are told; `None` where that is still to be found out.
+    family: Option<Family>,
+}
+
+/// The place behind all lines that are whole. A compressed rollout does not grow any more.
+pub fn end(session: &Session) -> Result<End, Skip> {
+    let rollout = Rollout::open(&session.location, u64::MAX)?;
+    let end = rollout.end_of_lines()?;
+    Ok(End { cursor: Place { depth: 0, end, family: None }.cursor(), count: None })
 }
 
 /// Reads one page.
@@ -33,8 +40,9 @@ pub fn page(roots: &[Root], session: &Session, request: &PageRequest<'_>) -> Res
         walk.depth += 1;
     }
     match start {
-        None => walk.read_all(&rollout, request)?,
-        Some(Place { end, family, .. }) => {
+        None => walk.read_all(&rollout, None, request)?,
+        Some(Place { end, family: None, .. }) => walk.read_all(&rollout, Some(end), request)?,
+        Some(Place { end, family: Some(family), .. }) => {
             walk.family = family;
             walk.read(&rollout, Some(end), request)?;
         }
@@ -44,7 +52,7 @@ pub fn page(roots: &[Root], session: &Session, request: &PageRequest<'_>) -> Res
     {
         walk.depth += 1;
         match ancestor {
-            Ok(rollout) => walk.read_all(&rollout, request)?,
+            Ok(rollout) => walk.read_all(&rollout, None, request)?,
             Err(base) => walk.gathered.push(item::gone(&base), 0, walk.place(0)),
         }
     }
@@ -82,21 +90,21 @@ impl Walk {
         }
     }
 
-    /// Reads a rollout from its end on. What went to the model tells most; a rollout without it is told by its events.
-    fn read_all(&mut self, rollout: &Rollout, request: &PageRequest<'_>) -> Result<(), Skip> {
+    /// Reads a rollout from its end on, or from a place before which nothing was read yet. What went to the model tells most; a rollout without it is told by its events.
+    fn read_all(&mut self, rollout: &Rollout, end: Option<u64>, request: &PageRequest<'_>) -> Result<(), Skip> {
         (self.family, self.met) = (Family::Response, [false; 3]);
-        self.read(rollout, None, request)?;
+        self.read(rollout, end, request)?;
         let met = |family: Family| self.met[family as usize];
         let other = [Family::Item, Family::Event].into_iter().find(|family| met(*family));
         if let Some(family) = other.filter(|_| !met(Family::Response)) {
             self.family = family;
-            self.read(rollout, None, request)?;
+            self.read(rollout, end, request)?;
         }
         Ok(())
     }
 
     fn place(&self, end: u64) -> Place {
-        Place { depth: self.depth, end, family: self.family }
+        Place { depth: self.depth, end, family: Some(self.family) }
     }
 
     /// Reads a rollout back until there is enough, and on for what is wanting.
@@ -191,7 +199,8 @@ impl Walk {
 
 impl Place {
     fn cursor(&self) -> String {
-        format!("{}.{}.{}", self.depth, self.end, self.family as usize)
+        let family = self.family.map_or("any".to_owned(), |family| (family as usize).to_string());
+        format!("{}.{}.{family}", self.depth, self.end)
     }
 }
 
@@ -203,7 +212,10 @@ impl FromStr for Place {
             let (depth, rest) = cursor.split_once('.')?;
             let (end, family) = rest.split_once('.')?;
             let families = [Family::Item, Family::Event, Family::Response];
-            let family = families.into_iter().find(|known| (*known as usize).to_string() == family)?;
+            let family = match family {
+                "any" => None,
+                family => Some(families.into_iter().find(|known| (*known as usize).to_string() == family)?),
+            };
             Some(Self { depth: depth.parse().ok()?, end: end.parse().ok()?, family })
         };
         parse().ok_or(Skip::Cursor)

@@ -12,8 +12,8 @@ mod rollout;
 mod tests;
 
 use super::{
-    Details, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
-    ids, jsonl, walk,
+    Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store,
+    Wanted, ids, jsonl, walk,
 };
 use crate::platform::sqlite;
 use crate::protocol::{Harness, Resume, RootOrigin};
@@ -80,6 +80,10 @@ impl Store for Codex {
 
     fn load(&self, roots: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
         load::page(roots, session, request)
+    }
+
+    fn end(&self, session: &Session) -> Result<End, Skip> {
+        load::end(session)
     }
 
     fn resume(&self, root: &Root, session: &Session) -> Option<Resume> {

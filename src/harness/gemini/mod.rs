@@ -4,6 +4,7 @@
 
 mod chat;
 mod details;
+mod follow;
 mod list;
 mod message;
 mod page;
@@ -15,8 +16,8 @@ mod tests;
 
 use super::jsonl::Ends;
 use super::{
-    Details, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
-    ids, text, walk,
+    Details, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Tail,
+    Wanted, ids, text, walk,
 };
 use crate::limits;
 use crate::platform::files::read_small;
@@ -83,6 +84,10 @@ impl Store for Gemini {
 
     fn load(&self, _: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
         page::load(session, request)
+    }
+
+    fn tail(&self) -> Option<Box<dyn Tail>> {
+        Some(Box::<follow::Log>::default())
     }
 
     fn workspace_mark(&self, directory: &str) -> Option<String> {

@@ -4,64 +4,109 @@ use super::chat::form;
 use super::message;
 use super::record::{Change, Kind, Record};
 use super::replay::Replay;
-use super::scan::{self, Form};
+use super::scan::{self, Form, Scanner};
 use crate::harness::{Attendant, Page, PageRequest, Session, Skip};
 use crate::limits;
 use crate::platform::files::{open_regular, read_at};
 use crate::protocol::{Block, Message, Role};
 use serde_json::json;
 use std::fs::File;
+use std::hash::{DefaultHasher, Hasher};
 
 /// Where a message lies, and what it is.
+#[derive(Clone)]
 pub struct Slot {
     at: u64,
     length: u64,
     pub kind: Kind,
+    /// A hash of what it says.
+    mark: u64,
 }
 
 /// Where the messages lie that are left when all that a chat says was done.
 pub fn slots(file: &File, form: Form, attendant: Option<&dyn Attendant>) -> Result<Vec<Slot>, Skip> {
-    let mut chat = Replay::default();
-    let mut listed = Vec::new();
-    scan::file(file, form, attendant, |piece| {
-        let slot = |kind| Slot { at: piece.at, length: piece.length, kind };
-        let Some(record) = Record::parse(piece.json) else {
-            // One that is too long to be looked at is still a message.
+    let mut scan = Scan::new(form);
+    scan.go_on(file, attendant)?;
+    Ok(scan.chat.into_messages())
+}
+
+/// A scan that goes on where it ended, when more was written.
+pub struct Scan {
+    scanner: Scanner,
+    chat: Replay<Slot>,
+    listed: Vec<(Option<u64>, Slot)>,
+}
+
+impl Scan {
+    pub fn new(form: Form) -> Self {
+        Self { scanner: Scanner::new(form), chat: Replay::default(), listed: Vec::new() }
+    }
+
+    /// How far the file was read.
+    pub fn end(&self) -> u64 {
+        self.scanner.at()
+    }
+
+    /// Whether a record is begun and not ended.
+    pub fn is_torn(&self) -> bool {
+        self.scanner.is_open()
+    }
+
+    /// The messages, as far as the file was read.
+    pub fn slots(&self) -> Vec<Slot> {
+        self.chat.iter().cloned().collect()
+    }
+
+    /// Reads to the end of the file.
+    pub fn go_on(&mut self, file: &File, attendant: Option<&dyn Attendant>) -> Result<(), Skip> {
+        let Self { scanner, chat, listed } = self;
+        let scanned = scan::file(file, scanner, attendant, |piece| {
+            let slot = |kind| Slot { at: piece.at, length: piece.length, kind, mark: hash(piece.json) };
+            let Some(record) = Record::parse(piece.json) else {
+                // One that is too long to be looked at is still a message.
+                if piece.listed {
+                    listed.push((None, slot(Kind::Notice)));
+                } else if piece.length > limits::LINE_MAX as u64 {
+                    chat.put(None, slot(Kind::Notice));
+                }
+                return;
+            };
             if piece.listed {
-                listed.push((None, slot(Kind::Notice)));
-            } else if piece.length > limits::LINE_MAX as u64 {
-                chat.put(None, slot(Kind::Notice));
+                listed.extend(record.kind().map(|kind| (record.key(), slot(kind))));
+                return;
             }
-            return;
-        };
-        if piece.listed {
-            listed.extend(record.kind().map(|kind| (record.key(), slot(kind))));
-            return;
-        }
-        let lists = match record.change() {
-            Change::Rewind(key) => return chat.rewind(key),
-            Change::Put(key, kind) => return chat.put(Some(key), slot(kind)),
-            Change::Set(set) => set.messages.is_some(),
-            Change::Header => record.messages.is_some(),
-        };
-        let listed = std::mem::take(&mut listed);
-        if lists {
-            chat.replace(listed);
-        }
-    })?;
-    Ok(chat.into_messages())
+            let lists = match record.change() {
+                Change::Rewind(key) => return chat.rewind(key),
+                Change::Put(key, kind) => return chat.put(Some(key), slot(kind)),
+                Change::Set(set) => set.messages.is_some(),
+                Change::Header => record.messages.is_some(),
+            };
+            let listed = std::mem::take(listed);
+            if lists {
+                chat.replace(listed);
+            }
+        });
+        scanner.rest();
+        scanned
+    }
 }
 
 /// Reads one page.
 pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
     let file = open_regular(&session.location)?;
     let slots = slots(&file, form(&session.location), Some(request.attendant))?;
+    page(file, slots, request)
+}
+
+/// Reads one page of messages that were found.
+pub fn page(file: File, slots: Vec<Slot>, request: &PageRequest<'_>) -> Result<Page, Skip> {
     let chat = Slots { file, slots };
     let mut end = match request.cursor {
         Some(cursor) => Place::parse(cursor).filter(|place| place.slot <= chat.slots.len()).ok_or(Skip::Cursor)?,
         None => Place { slot: chat.slots.len(), part: 0 },
     };
-    let mut newest_first = Vec::new();
+    let marks = chat.marks();
+    let (mut newest_first, mut places, mut unfinished) = (Vec::new(), Vec::new(), false);
     while newest_first.len() < request.limit && end.slot + end.part > 0 {
         if request.attendant.cancelled() {
             return Err(Skip::Cancelled);
@@ -72,12 +117,28 @@ pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> 
         let mut messages = chat.messages(end.slot)?;
         messages.truncate(end.part);
         let from = messages.len().saturating_sub(request.limit - newest_first.len());
+        let mark = marks.get(end.slot).copied().unwrap_or_default();
+        places.extend((from..messages.len()).rev().map(|part| format!("{}.{part}.{mark:x}", end.slot)));
         newest_first.extend(messages.drain(from..).rev());
+        unfinished |= newest_first.len() == 1 && is_unfinished(&newest_first[0]);
         end.part = from;
     }
     newest_first.reverse();
+    places.reverse();
     let next = (end.slot + end.part > 0).then(|| format!("{}.{}", end.slot, end.part));
-    Ok(Page { messages: newest_first, next })
+    Ok(Page { messages: newest_first, places, next, unfinished })
+}
+
+/// Whether an answer says nothing yet: the program writes it down again with the tools that it calls.
+fn is_unfinished(message: &Message) -> bool {
+    let thought = |block: &Block| matches!(block, Block::Thinking { .. });
+    message.role == Role::Assistant && message.content.iter().all(thought)
+}
+
+fn hash(bytes: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(bytes);
+    hasher.finish()
 }
 
 /// Where a page ends: before a slot, but for the first messages that it makes.
@@ -99,6 +160,16 @@ struct Slots {
 }
 
 impl Slots {
+    /// A mark of all that comes before each message: the program may change any of it.
+    fn marks(&self) -> Vec<u64> {
+        let before = |mark: &mut u64, slot: &Slot| {
+            let own = *mark;
+            *mark = hash(&[mark.to_le_bytes(), slot.mark.to_le_bytes()].concat());
+            Some(own)
+        };
+        self.slots.iter().scan(0, before).collect()
+    }
+
     fn messages(&self, slot: usize) -> Result<Vec<Message>, Skip> {
         let Some(own) = self.slots.get(slot) else { return Err(Skip::Cursor) };
         if own.length > limits::LINE_MAX as u64 {

@@ -79,6 +79,23 @@ impl Scanner {
         }
     }
 
+    /// Gives the room back that the records of before took.
+    pub fn rest(&mut self) {
+        if self.depth == 0 {
+            (self.record, self.message) = (Text::default(), Text::default());
+        }
+    }
+
+    /// How much of the stream came.
+    pub fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// Whether a record is begun and not ended.
+    pub fn is_open(&self) -> bool {
+        self.depth > 0
+    }
+
     /// What there is of a record that the stream's end cut within its list.
     pub fn unfinished(&self) -> Option<Vec<u8>> {
         let closing = match self.list? {
@@ -171,27 +188,25 @@ impl Text {
     }
 }
 
-/// Scans a file.
+/// Scans a file from where the scanner is to its end.
 pub fn file(
     file: &File,
-    form: Form,
+    scanner: &mut Scanner,
     attendant: Option<&dyn Attendant>,
     mut each: impl FnMut(Piece<'_>),
 ) -> Result<(), Skip> {
     let size = file.metadata()?.len();
-    let mut scanner = Scanner::new(form);
-    let mut buffer = vec![0; limits::SCAN_BYTES];
-    let mut at = 0;
+    let rest = size.saturating_sub(scanner.at) as usize;
+    let mut buffer = vec![0; rest.clamp(limits::PAGE_CHUNK_FIRST, limits::SCAN_BYTES)];
     loop {
         if let Some(attendant) = attendant {
             if attendant.cancelled() {
                 return Err(Skip::Cancelled);
             }
-            attendant.progress("reading the session", at, Some(size));
+            attendant.progress("reading the session", scanner.at, Some(size));
         }
-        let count = read_at(file, &mut buffer, at)?;
+        let count = read_at(file, &mut buffer, scanner.at)?;
         scanner.feed(&buffer[..count], &mut each);
-        at += count as u64;
         if count < buffer.len() {
             return Ok(());
         }

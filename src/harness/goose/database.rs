@@ -1,9 +1,9 @@
 //! The database. Its columns grew from version to version, so each is asked for only where it is.
 
 use super::record::{Stored, milliseconds};
-use crate::harness::database::{Columns, bounded, integer, left_out, size, text as column};
+use crate::harness::database::{Columns, bounded, has_row, integer, left_out, size, text as column};
 use crate::harness::pages::Gathered;
-use crate::harness::{Details, Page, PageRequest, Reading, Session, Skip, Source, Wanted, messages, text};
+use crate::harness::{Details, End, Page, PageRequest, Reading, Session, Skip, Source, Wanted, messages, text};
 use crate::limits;
 use crate::platform::sqlite;
 use crate::protocol::{Message, Parent, Relation};
@@ -134,6 +134,28 @@ pub fn details(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
     })?)
 }
 
+/// The place behind all messages.
+pub fn end(session: &Session) -> Result<End, Skip> {
+    let end = sqlite::read(&session.location, |connection| {
+        if !has_row(connection, "sessions", &session.id)? {
+            return Ok(None);
+        }
+        let conversation = Conversation::open(connection, &session.id)?;
+        let mut behind = cursor(&(None, 0));
+        conversation.each(NEWEST_FIRST, None, 1, 0, |_, (time, number)| {
+            // One whose time is no number is found by its own number alone, so the place behind it has no name.
+            behind = cursor(&(time, if time.is_some() { number.saturating_add(1) } else { number }));
+            ControlFlow::Break(())
+        })?;
+        let visible = visible(&conversation.columns);
+        let query =
+            format!("select count(*) from messages where session_id = ?1 and created_timestamp is not null {visible}");
+        let count: i64 = connection.query_row(&query, [&session.id], |row| row.get(0))?;
+        Ok(Some(End { cursor: behind, count: Some(count.unsigned_abs()) }))
+    })?;
+    end.ok_or(Skip::Vanished)
+}
+
 /// One page of messages. Its place in the program's own order is the cursor: a message's time and number.
 pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
     let before = request.cursor.map(|cursor| place(cursor).ok_or(Skip::Cursor)).transpose()?;
@@ -157,8 +179,6 @@ pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> 
             gathered.push(stored.into_message(), bytes, place);
             ControlFlow::Continue(())
         })?;
-        let cursor =
-            |place: &Place| format!("{}:{}", place.0.map(|time| time.to_string()).unwrap_or_default(), place.1);
         let mut page = gathered.into_page(ended, cursor);
         messages::name_results(&mut page.messages, &[]);
         messages::name_from_earlier(&mut page, || {
@@ -176,6 +196,10 @@ pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> 
 
 /// A message's time and number. One whose time is no whole number is found by its number alone.
 type Place = (Option<i64>, i64);
+
+fn cursor((time, number): &Place) -> String {
+    format!("{}:{number}", time.map(|time| time.to_string()).unwrap_or_default())
+}
 
 fn place(cursor: &str) -> Option<Place> {
     let (time, number) = cursor.split_once(':')?;

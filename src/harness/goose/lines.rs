@@ -3,14 +3,16 @@
 use super::record::Stored;
 use crate::harness::jsonl::{self, Ends};
 use crate::harness::walk::stem;
-use crate::harness::{Attendant, Details, Page, PageRequest, Session, Skip, Source, Wanted, messages, pages, text};
+use crate::harness::{
+    Attendant, Details, End, Page, PageRequest, Session, Skip, Source, Wanted, messages, pages, text,
+};
 use crate::limits;
 use crate::platform::files::open_regular;
 use crate::protocol::Message;
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Read};
 use std::ops::ControlFlow;
 
 /// One session. What the database took over from such a file stands there too.
@@ -72,6 +74,18 @@ pub fn details(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
         ControlFlow::Continue(())
     })?;
     Ok(details)
+}
+
+/// The place behind all lines. The program does not write such files any more, so it costs what a page does.
+pub fn end(session: &Session) -> Result<End, Skip> {
+    let file = open_regular(&session.location)?;
+    let whole = jsonl::end_of_lines(&file)?;
+    let mut lines = 1_i64;
+    jsonl::stream(BufReader::new(file.take(whole)), |_| {
+        lines += 1;
+        ControlFlow::Continue(())
+    })?;
+    Ok(End { cursor: lines.to_string(), count: None })
 }
 
 /// One page of messages. The cursor is the number of the oldest message that is in it.

@@ -8,8 +8,9 @@ mod tests;
 
 use super::jsonl::Ends;
 use super::{
-    Details, Environment, Finder, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted, ids,
+    Details, End, Environment, Finder, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted, ids,
 };
+use crate::limits;
 use crate::platform::sqlite;
 use crate::protocol::{Harness, Resume, RootOrigin};
 use std::collections::BTreeMap;
@@ -78,6 +79,14 @@ impl Store for Goose {
 
     fn load(&self, _: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
         if is_file(&session.location) { lines::load(session, request) } else { database::load(session, request) }
+    }
+
+    fn end(&self, session: &Session) -> Result<End, Skip> {
+        if is_file(&session.location) { lines::end(session) } else { database::end(session) }
+    }
+
+    fn unsettled(&self, _: &Session) -> usize {
+        limits::FOLLOW_ROWS
     }
 
     /// An id is a day and a number: each machine, and each data directory, begins at 1.

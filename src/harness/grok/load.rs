@@ -3,13 +3,33 @@
 use super::message::Part;
 use super::{LOGS, Log};
 use crate::harness::backward::Backward;
-use crate::harness::{Page, PageRequest, Skip};
+use crate::harness::jsonl::end_of_lines;
+use crate::harness::{End, Page, PageRequest, Patient, Skip};
 use crate::limits;
 use crate::platform::files::open_regular;
 use crate::protocol::{Block, Message, Role};
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::path::Path;
+
+/// The place behind all lines that are whole, of the first log that holds a message.
+pub fn end(directory: &Path) -> Result<End, Skip> {
+    let mut outcome = Err(Skip::Vanished);
+    for (index, log) in LOGS.iter().enumerate() {
+        let file = match open_regular(&directory.join(log.name)).map_err(Skip::from) {
+            Err(Skip::Vanished) => continue,
+            opened => opened?,
+        };
+        let end = end_of_lines(&file)?;
+        let one = PageRequest { cursor: None, limit: 1, attendant: &Patient, own_only: false };
+        let holds = !Slice::read(&file, log, Some(end), &one)?.messages.is_empty();
+        outcome = Ok(End { cursor: format!("{index}:{end}"), count: None });
+        if holds {
+            break;
+        }
+    }
+    outcome
+}
 
 /// Reads one page: of the first log that holds a message, or of the one that the cursor names.
 pub fn page(directory: &Path, request: &PageRequest<'_>) -> Result<Page, Skip> {
@@ -43,8 +63,11 @@ pub struct Slice {
     pub messages: Vec<Message>,
     /// Where older messages end, if there are any.
     pub older: Option<u64>,
-    /// Where the oldest message begins, and its mark.
-    begin: u64,
+    /// Where each of them begins.
+    begins: Vec<u64>,
+    /// Whether the newest is an answer of which more is to come.
+    unfinished: bool,
+    /// The mark of the oldest message.
     mark: Option<String>,
     /// What the tools are called, by the ids of their calls; which are still to be found.
     names: HashMap<String, String>,
@@ -58,15 +81,18 @@ impl Slice {
     pub fn read(file: &File, log: &Log, place: Option<u64>, request: &PageRequest<'_>) -> Result<Self, Skip> {
         let mut lines = Backward::of(file, place, request.attendant)?;
         let mut slice = Self::default();
+        let mut newest = true;
         while let Some((at, line)) = lines.record()? {
+            let is_newest = std::mem::replace(&mut newest, false);
             let Some(part) = (log.parse)(line) else { continue };
             if slice.older.is_none() && part.belongs_to(slice.mark.as_deref()) {
                 slice.prepend(part, at);
             } else if slice.older.is_none() && slice.messages.len() < request.limit {
+                slice.unfinished |= is_newest && part.is_piece();
                 slice.push(part, at);
             } else {
                 // There is more, in which only what the messages lack is looked for.
-                let end = *slice.older.get_or_insert(slice.begin);
+                let end = *slice.older.get_or_insert_with(|| slice.begins.last().copied().unwrap_or(at));
                 slice.learn(&part);
                 if slice.lacks_nothing() || end - at > limits::LOOK_BACK {
                     break;
@@ -89,13 +115,16 @@ impl Slice {
             content: part.content,
             raw: None,
         });
-        (self.begin, self.mark) = (at, part.mark);
+        self.begins.push(at);
+        self.mark = part.mark;
     }
 
     /// Takes an earlier piece of the oldest message.
     fn prepend(&mut self, part: Part, at: u64) {
         self.learn(&part);
-        self.begin = at;
+        if let Some(begin) = self.begins.last_mut() {
+            *begin = at;
+        }
         let Some(message) = self.messages.last_mut() else { return };
         let mut content = part.content;
         let mut later = std::mem::take(&mut message.content);
@@ -148,6 +177,12 @@ impl Slice {
                 *name = self.names.get(id).cloned();
             }
         }
-        Page { messages: self.messages, next: self.older.map(|place| format!("{log}:{place}")) }
+        let places = self.begins.iter().rev().map(|begin| format!("{log}:{begin}")).collect();
+        Page {
+            messages: self.messages,
+            places,
+            unfinished: self.unfinished,
+            next: self.older.map(|place| format!("{log}:{place}")),
+        }
     }
 }

@@ -27,6 +27,12 @@ impl Part {
         self.mark.is_some() && self.mark.as_deref() == neighbour
     }
 
+    /// Whether it is a piece of what a model says or thinks, which may come in many.
+    pub fn is_piece(&self) -> bool {
+        let spoken = |block: &Block| matches!(block, Block::Text { .. } | Block::Thinking { .. });
+        self.mark.is_some() && self.role == Role::Assistant && self.content.iter().all(spoken)
+    }
+
     /// The text that a person wrote.
     pub fn prompt(&self) -> Option<String> {
         if self.role == Role::User { text_of(&self.content) } else { None }

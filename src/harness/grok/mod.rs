@@ -17,9 +17,10 @@ mod update;
 use super::jsonl::Ends;
 use super::walk::stamp;
 use super::{
-    Details, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
-    ids,
+    Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store,
+    Wanted, ids,
 };
+use crate::platform::files::Stamp;
 use crate::protocol::{Harness, Resume, RootOrigin};
 use message::Part;
 use std::collections::BTreeMap;
@@ -86,6 +87,15 @@ impl Store for Grok {
 
     fn load(&self, _: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
         load::page(directory_of(&session.location), request)
+    }
+
+    fn end(&self, session: &Session) -> Result<End, Skip> {
+        load::end(directory_of(&session.location))
+    }
+
+    fn stamps(&self, session: &Session) -> Vec<Option<Stamp>> {
+        let directory = directory_of(&session.location);
+        LOGS.iter().map(|log| stamp(&directory.join(log.name))).collect()
     }
 
     fn resume(&self, root: &Root, session: &Session) -> Option<Resume> {

@@ -2,9 +2,9 @@
 
 use super::database::{Origin, active};
 use super::record::{SUMMARIES, Stored};
-use crate::harness::database::{Columns, bounded};
+use crate::harness::database::{Columns, bounded, has_row};
 use crate::harness::pages::Gathered;
-use crate::harness::{Details, Page, PageRequest, Session, Skip, Wanted, messages, text};
+use crate::harness::{Details, End, Page, PageRequest, Session, Skip, Wanted, messages, text};
 use crate::limits;
 use crate::platform::sqlite;
 use crate::protocol::{Message, Relation};
@@ -31,6 +31,22 @@ pub fn details(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
         }
         Ok(details)
     })?)
+}
+
+/// The place behind all messages.
+pub fn end(session: &Session) -> Result<End, Skip> {
+    let end = sqlite::read(&session.location, |connection| {
+        if !has_row(connection, "sessions", &session.id)? {
+            return Ok(None);
+        }
+        let conversation = Conversation::whole(connection, &session.id)?;
+        let query = format!("select coalesce(max(id), 0), count(*) from messages where {}", conversation.condition());
+        connection.query_row(&query, params_from_iter(&conversation.sessions), |row| {
+            let (newest, count): (i64, i64) = (row.get(0)?, row.get(1)?);
+            Ok(Some(End { cursor: newest.saturating_add(1).to_string(), count: Some(count.unsigned_abs()) }))
+        })
+    })?;
+    end.ok_or(Skip::Vanished)
 }
 
 /// One page of messages. Their numbers grow in the order in which they were written; the oldest one's is the cursor.

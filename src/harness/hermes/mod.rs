@@ -8,9 +8,10 @@ mod tests;
 
 use super::jsonl::Ends;
 use super::{
-    Details, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
-    ids,
+    Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store,
+    Wanted, ids,
 };
+use crate::limits;
 use crate::platform::sqlite;
 use crate::protocol::{Harness, Resume, RootOrigin};
 use std::collections::BTreeMap;
@@ -70,6 +71,14 @@ impl Store for Hermes {
 
     fn load(&self, _: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
         conversation::load(session, request)
+    }
+
+    fn end(&self, session: &Session) -> Result<End, Skip> {
+        conversation::end(session)
+    }
+
+    fn unsettled(&self, _: &Session) -> usize {
+        limits::FOLLOW_ROWS
     }
 
     fn resume(&self, root: &Root, session: &Session) -> Option<Resume> {

@@ -6,19 +6,51 @@ use super::event::Event;
 use super::is_transcript;
 use crate::harness::backward::Backward;
 use crate::harness::database::Columns;
+use crate::harness::jsonl::end_of_lines;
 use crate::harness::pages::Gathered;
-use crate::harness::{Attendant, Page, PageRequest, Session, Skip};
+use crate::harness::{Attendant, End, Page, PageRequest, Session, Skip};
 use crate::platform::files::open_regular;
 use crate::platform::sqlite;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::fmt;
 use std::ops::ControlFlow;
 
+/// The place behind all events.
+pub fn end(session: &Session) -> Result<End, Skip> {
+    let at = |place: Place| End { cursor: place.to_string(), count: None };
+    if is_transcript(&session.location) {
+        return Ok(at(Place::Line(end_of_lines(&open_regular(&session.location)?)?, Chain::Leaf)));
+    }
+    let end = sqlite::read(&session.location, |connection| {
+        let newest = "select seq from transcript_events where session_id = ?1 order by seq desc limit 1";
+        let seq: Option<i64> = connection.query_row(newest, [&session.id], |row| row.get(0)).optional()?;
+        let Some(seq) = seq else {
+            let packed = is_packed_away(connection, &session.id)?;
+            return Ok(packed.then_some(Place::Row(0, Chain::Leaf)));
+        };
+        let listed = match self::newest(connection, &session.id)? {
+            Place::Listed(..) => last_listed(connection, &session.id)?,
+            _ => None,
+        };
+        let row = Place::Row(seq.saturating_add(1), Chain::Leaf);
+        Ok(Some(listed.map_or(row, |(position, seq)| Place::Behind(position, seq))))
+    })?;
+    end.map(at).ok_or(Skip::Vanished)
+}
+
+fn last_listed(connection: &Connection, session: &str) -> rusqlite::Result<Option<(i64, i64)>> {
+    let query = "select active_position, event_seq from session_transcript_active_events where session_id = ?1 \
+                 order by active_position desc limit 1";
+    connection.query_row(query, [session], |row| Ok((row.get(0)?, row.get(1)?))).optional()
+}
+
 /// A place between two events.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Place {
     /// Before an event of the database's list of the current branch: its position, and its number.
     Listed(i64, i64),
+    /// Behind an event of that list.
+    Behind(i64, i64),
     /// Before an event of the database by its number, and what is looked for there.
     Row(i64, Chain),
     /// Before a line of a transcript, and what is looked for there.
@@ -29,6 +61,7 @@ impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Listed(position, seq) => write!(f, "listed {position} {seq}"),
+            Self::Behind(position, seq) => write!(f, "behind {position} {seq}"),
             Self::Row(seq, chain) => write!(f, "row {seq} {}", chain.to_cursor()),
             Self::Line(at, chain) => write!(f, "line {at} {}", chain.to_cursor()),
         }
@@ -36,11 +69,20 @@ impl fmt::Display for Place {
 }
 
 impl Place {
+    /// The name of the event's own place, however it was found.
+    fn own(&self) -> String {
+        match self {
+            Self::Listed(_, at) | Self::Behind(_, at) | Self::Row(at, _) => at.to_string(),
+            Self::Line(at, _) => at.to_string(),
+        }
+    }
+
     fn parse(cursor: &str) -> Option<Self> {
         let mut parts = cursor.splitn(3, ' ');
         let (kind, number, rest) = (parts.next()?, parts.next()?, parts.next()?);
         Some(match kind {
             "listed" => Self::Listed(number.parse().ok()?, rest.parse().ok()?),
+            "behind" => Self::Behind(number.parse().ok()?, rest.parse().ok()?),
             "row" => Self::Row(number.parse().ok()?, Chain::from_cursor(rest)?),
             "line" => Self::Line(number.parse().ok()?, Chain::from_cursor(rest)?),
             _ => return None,
@@ -63,7 +105,7 @@ pub fn page(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> 
         if gathered.count() > request.limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let (gathered, ended) = backwards(session, from, request.attendant, begin, take)?;
-    Ok(gathered.into_page(ended, Place::to_string))
+    Ok(gathered.into_placed(ended, Place::to_string, Place::own))
 }
 
 /// Goes through the events of the current branch, from the newest or from a place on. What is taken is begun anew where
@@ -84,6 +126,10 @@ pub fn backwards<T>(
             Some(Place::Listed(position, seq)) => {
                 let listed = is_listed(connection, &session.id, *position, *seq)?;
                 listed.then_some(Place::Listed(*position, *seq))
+            }
+            Some(Place::Behind(position, seq)) => {
+                let listed = is_listed(connection, &session.id, *position, *seq)?;
+                listed.then_some(Place::Listed(position.saturating_add(1), *seq))
             }
             Some(Place::Row(seq, chain)) => Some(Place::Row(*seq, chain.clone())),
             Some(Place::Line(..)) => None,
@@ -151,7 +197,7 @@ fn rows<T>(
             seq,
             Some(chain),
         ),
-        Place::Line(..) => return Ok(Err(Skip::Cursor)),
+        Place::Line(..) | Place::Behind(..) => return Ok(Err(Skip::Cursor)),
     };
     let mut statement = connection.prepare(&query)?;
     let mut rows = statement.query(params![session, before])?;

@@ -19,8 +19,8 @@ mod transcript;
 use super::jsonl::Ends;
 use super::walk::stamp;
 use super::{
-    Details, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
-    ids,
+    Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store,
+    Wanted, ids,
 };
 use crate::platform::directory::entries;
 use crate::platform::sqlite;
@@ -87,6 +87,10 @@ impl Store for OpenClaw {
 
     fn load(&self, _: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
         load::page(session, request)
+    }
+
+    fn end(&self, session: &Session) -> Result<End, Skip> {
+        load::end(session)
     }
 
     /// The program opens conversations, which it calls by keys; of the sessions of one only the current can be opened.

@@ -1,9 +1,9 @@
 //! The database: a row a session, a message and a part of one.
 
 use super::record::{Opened, Revert, Stored};
-use crate::harness::database::{Columns, bounded, integer, left_out, size, text as column};
+use crate::harness::database::{Columns, bounded, has_row, integer, left_out, size, text as column};
 use crate::harness::pages::Gathered;
-use crate::harness::{Details, Page, PageRequest, Reading, Session, Skip, Source, Wanted, messages, text};
+use crate::harness::{Details, End, Page, PageRequest, Reading, Session, Skip, Source, Wanted, messages, text};
 use crate::limits;
 use crate::platform::sqlite;
 use crate::protocol::{Parent, Relation};
@@ -122,12 +122,31 @@ pub fn details(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
     })?)
 }
 
+/// The place behind all messages.
+pub fn end(session: &Session) -> Result<End, Skip> {
+    let end = sqlite::read(&session.location, |connection| {
+        if !has_row(connection, "session", &session.id)? {
+            return Ok(None);
+        }
+        let mut cursor = ":".to_owned();
+        Conversation::open(connection, &session.id, 0)?.newest_first(None, &mut |stored| {
+            // No id follows on another one but with a letter more. One whose time is no number has no place behind it.
+            cursor = stored.place() + if stored.at.is_some() { " " } else { "" };
+            Ok(ControlFlow::Break(()))
+        })?;
+        let query = "select count(*) from message where session_id = ?1 and time_created is not null";
+        let count: i64 = connection.query_row(query, [&session.id], |row| row.get(0))?;
+        Ok(Some(End { cursor, count: Some(count.unsigned_abs()) }))
+    })?;
+    end.ok_or(Skip::Vanished)
+}
+
 /// One page of messages. Its place in the order is the cursor: a message's time and id.
 pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
     let before = request.cursor.map(|cursor| place(cursor).ok_or(Skip::Cursor)).transpose()?;
     let mut page = sqlite::read(&session.location, |connection| {
         let conversation = Conversation::open(connection, &session.id, limits::LINE_MAX)?;
-        let (mut gathered, mut ended) = (Gathered::new(request), true);
+        let (mut gathered, mut ended, mut unfinished) = (Gathered::new(request), true, false);
         conversation.newest_first(before, &mut |mut stored| {
             if gathered.is_full() || request.attendant.cancelled() {
                 ended = false;
@@ -137,12 +156,13 @@ pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> 
             if gathered.count() < request.limit {
                 conversation.add_parts(&mut stored)?;
             }
-            let place = format!("{}:{}", stored.at.map(|at| at.to_string()).unwrap_or_default(), stored.id);
-            let bytes = stored.bytes();
-            gathered.push(stored.open().into_message(), bytes, place);
+            let (place, bytes) = (stored.place(), stored.bytes());
+            let opened = stored.open();
+            unfinished |= gathered.count() == 0 && opened.is_unfinished();
+            gathered.push(opened.into_message(), bytes, place);
             Ok(ControlFlow::Continue(()))
         })?;
-        Ok(gathered.into_page(ended, String::clone))
+        Ok(Page { unfinished, ..gathered.into_page(ended, String::clone) })
     })?;
     if request.attendant.cancelled() {
         return Err(Skip::Cancelled);

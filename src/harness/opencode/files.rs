@@ -4,7 +4,7 @@
 use super::database::is_placeholder;
 use super::record::{Opened, Revert, Stored};
 use crate::harness::walk::stem;
-use crate::harness::{Details, Page, PageRequest, Session, Skip, Source, Wanted, pages, text};
+use crate::harness::{Details, End, Page, PageRequest, Session, Skip, Source, Wanted, pages, text};
 use crate::limits;
 use crate::platform::directory::entries;
 use crate::platform::files::read_small;
@@ -53,6 +53,14 @@ pub fn details(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
         details.message_count = conversation.oldest_first().filter(Opened::is_genuine).count() as u64;
     }
     Ok(details)
+}
+
+/// The place behind all messages.
+pub fn end(session: &Session) -> Result<End, Skip> {
+    let conversation = Conversation::open(&session.location, &info(&session.location)?)?;
+    // No id follows on another one but with a letter more.
+    let cursor = conversation.messages.last().map(|id| format!("{id} ")).unwrap_or_default();
+    Ok(End { cursor, count: Some(conversation.messages.len() as u64) })
 }
 
 /// One page of messages. The cursor is the id of the oldest that is in it.

@@ -8,10 +8,12 @@ mod record;
 mod tests;
 
 use super::jsonl::Ends;
+use super::walk::stamp;
 use super::{
-    Details, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
-    ids,
+    Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store,
+    Wanted, ids,
 };
+use crate::limits;
 use crate::platform::{files::Stamp, sqlite};
 use crate::protocol::{Harness, Resume, RootOrigin};
 use std::collections::BTreeMap;
@@ -83,6 +85,20 @@ impl Store for OpenCode {
 
     fn load(&self, _: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
         if is_file(&session.location) { files::load(session, request) } else { database::load(session, request) }
+    }
+
+    fn end(&self, session: &Session) -> Result<End, Skip> {
+        if is_file(&session.location) { files::end(session) } else { database::end(session) }
+    }
+
+    fn stamps(&self, session: &Session) -> Vec<Option<Stamp>> {
+        // A part that is written anew changes nothing but itself.
+        let location = &session.location;
+        if is_file(location) { Vec::new() } else { vec![stamp(location), sqlite::log_stamp(location)] }
+    }
+
+    fn unsettled(&self, _: &Session) -> usize {
+        limits::FOLLOW_ROWS
     }
 
     fn resume(&self, root: &Root, session: &Session) -> Option<Resume> {

@@ -53,6 +53,11 @@ impl Revert {
 }
 
 impl Stored {
+    /// The name of its place in the order of all.
+    pub fn place(&self) -> String {
+        format!("{}:{}", self.at.map(|at| at.to_string()).unwrap_or_default(), self.id)
+    }
+
     /// How many bytes of it were loaded.
     pub fn bytes(&self) -> u64 {
         self.parts.iter().map(|(_, part)| part.len()).chain([self.record.len()]).sum::<usize>() as u64
@@ -75,6 +80,12 @@ impl Opened {
 
     pub fn is_user(&self) -> bool {
         self.record["role"] == "user"
+    }
+
+    /// Whether the model is still at it.
+    pub fn is_unfinished(&self) -> bool {
+        let time = &self.record["time"];
+        self.is_assistant() && time.is_object() && time["completed"].is_null() && self.record["error"].is_null()
     }
 
     pub fn is_assistant(&self) -> bool {

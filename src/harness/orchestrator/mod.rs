@@ -7,7 +7,8 @@ mod tests;
 
 use super::jsonl::Ends;
 use super::{
-    Details, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
+    Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store,
+    Wanted,
 };
 use crate::platform::sqlite;
 use crate::protocol::{Harness, Resume, RootOrigin};
@@ -61,6 +62,10 @@ impl Store for Orchestrator {
     fn load(&self, _: &[Root], _: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
         // The messages are the worker's, under the worker's own id.
         if request.cursor.is_some() { Err(Skip::Cursor) } else { Ok(Page::default()) }
+    }
+
+    fn end(&self, _: &Session) -> Result<End, Skip> {
+        Err(Skip::NoMessages)
     }
 
     fn resume(&self, _: &Root, _: &Session) -> Option<Resume> {

@@ -4,9 +4,10 @@
 use super::message;
 use super::record::Record;
 use crate::harness::backward::{Backward, begins_line};
+use crate::harness::jsonl::end_of_lines;
 use crate::harness::pages::Gathered;
 use crate::harness::text::member;
-use crate::harness::{Attendant, Page, PageRequest, Session, Skip};
+use crate::harness::{Attendant, End, Page, PageRequest, Session, Skip};
 use crate::limits;
 use crate::platform::files::{open_regular, read_at};
 use crate::protocol::Message;
@@ -98,6 +99,12 @@ impl<'a> Branch<'a> {
         }
         Ok(None)
     }
+}
+
+/// The place behind all entries that are whole.
+pub fn end(session: &Session) -> Result<End, Skip> {
+    let end = end_of_lines(&open_regular(&session.location)?)?;
+    Ok(End { cursor: Place::end(end).cursor(), count: None })
 }
 
 /// Reads one page.

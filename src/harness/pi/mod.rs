@@ -11,8 +11,8 @@ mod tests;
 
 use super::jsonl::Ends;
 use super::{
-    Details, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
-    ids,
+    Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store,
+    Wanted, ids,
 };
 use crate::limits;
 use crate::platform::files::read_small;
@@ -75,6 +75,10 @@ impl Store for Pi {
 
     fn load(&self, _: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
         branch::load(session, request)
+    }
+
+    fn end(&self, session: &Session) -> Result<End, Skip> {
+        branch::end(session)
     }
 
     fn resume(&self, root: &Root, session: &Session) -> Option<Resume> {

@@ -1,10 +1,11 @@
 //! A line of a conversation, in the form in which models are asked, and in the one normal form.
 
 use crate::harness::backward::Backward;
+use crate::harness::jsonl::end_of_lines;
 use crate::harness::messages::image;
 use crate::harness::pages::Gathered;
 use crate::harness::text::{self, member};
-use crate::harness::{Page, PageRequest, Session, Skip};
+use crate::harness::{End, Page, PageRequest, Session, Skip};
 use crate::platform::files::open_regular;
 use crate::protocol::{Block, Message, Role};
 use serde::Deserialize;
@@ -47,6 +48,12 @@ impl<'a> Line<'a> {
         let texts: Vec<_> = parts.iter().filter_map(|part| part.get("text")?.as_str()).collect();
         (!texts.is_empty()).then(|| Cow::Owned(texts.join("\n")))
     }
+}
+
+/// The place behind all lines that are whole.
+pub fn end(session: &Session) -> Result<End, Skip> {
+    let end = end_of_lines(&open_regular(&session.location)?)?;
+    Ok(End { cursor: end.to_string(), count: None })
 }
 
 /// Reads one page.

@@ -9,7 +9,8 @@ mod tests;
 
 use super::jsonl::Ends;
 use super::{
-    Details, Environment, Finder, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted, walk,
+    Details, End, Environment, Finder, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
+    walk,
 };
 use crate::protocol::{Harness, Resume, RootOrigin};
 use std::collections::{BTreeMap, HashSet};
@@ -70,6 +71,10 @@ impl Store for Supercode {
 
     fn load(&self, _: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
         message::load(session, request)
+    }
+
+    fn end(&self, session: &Session) -> Result<End, Skip> {
+        message::end(session)
     }
 
     fn workspace_mark(&self, directory: &str) -> Option<String> {

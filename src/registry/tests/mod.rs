@@ -1,6 +1,7 @@
 //! What the tests share: a store that does what stores may do, and its world.
 
 mod fixtures;
+mod follow;
 mod inventory;
 mod list;
 mod marks;

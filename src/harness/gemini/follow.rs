@@ -1,0 +1,49 @@
+//! What a follower keeps of a chat: how far the log was done, so that only what is appended to it is read.
+
+use super::chat::form;
+use super::page::{self, Scan, Slot};
+use super::scan::Form;
+use crate::harness::{Attendant, End, Page, PageRequest, Root, Session, Skip, Tail};
+use crate::platform::files::{FileId, open_regular};
+use std::fs::File;
+use std::path::PathBuf;
+
+/// A chat that is followed. One in one record is read whole each time, as it is written.
+#[derive(Default)]
+pub struct Log {
+    known: Option<(PathBuf, FileId, Scan)>,
+    /// The messages as they were found last.
+    slots: Vec<Slot>,
+}
+
+impl Log {
+    fn scan(&mut self, session: &Session, file: &File, attendant: &dyn Attendant) -> Result<(), Skip> {
+        let (form, metadata) = (form(&session.location), file.metadata()?);
+        let id = FileId::of(&metadata);
+        let same = |(path, known, scan): &(PathBuf, FileId, Scan)| {
+            form == Form::Log && **path == *session.location && *known == id && scan.end() <= metadata.len()
+        };
+        let known = self.known.take().filter(same);
+        let mut scan = known.map_or_else(|| Scan::new(form), |(_, _, scan)| scan);
+        scan.go_on(file, Some(attendant))?;
+        if form == Form::Whole && (scan.is_torn() || scan.end() == 0) {
+            return Err(Skip::Busy("it is being written anew".to_owned()));
+        }
+        self.slots = scan.slots();
+        self.known = Some((session.location.to_path_buf(), id, scan));
+        Ok(())
+    }
+}
+
+impl Tail for Log {
+    fn end(&mut self, session: &Session, attendant: &dyn Attendant) -> Result<End, Skip> {
+        self.scan(session, &open_regular(&session.location)?, attendant)?;
+        Ok(End { cursor: format!("{}.0", self.slots.len()), count: None })
+    }
+
+    fn page(&mut self, _: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
+        let page = page::page(open_regular(&session.location)?, self.slots.clone(), request);
+        // What does not lie where it was found was written anew, and so is to be looked for.
+        page.inspect_err(|_| self.known = None)
+    }
+}

@@ -1,0 +1,177 @@
+//! Following the messages of an entry, wherever its session lies.
+
+use super::entry::Item;
+use super::load::{cursor, problem};
+use super::{Attendant, Error, Snapshot};
+use crate::authority::Grant;
+use crate::harness::{self, Followed, Follower, Root, Session, Skip};
+use crate::limits;
+use crate::protocol::{Entry, Harness, SessionEvent};
+use std::path::Path;
+use std::time::Duration;
+
+/// An entry whose messages are followed.
+pub struct Following {
+    /// Its id as a session, which it keeps when its runtime ends.
+    id: String,
+    entry: Entry,
+    /// `None` while it is in no store, or cannot be read.
+    follower: Option<Follower>,
+    /// Whether it is in a store and cannot be read.
+    unread: bool,
+    /// Whether that it is gone was told.
+    gone: bool,
+}
+
+/// What a reading came to.
+#[derive(Debug)]
+pub enum Outcome {
+    /// There is nothing to tell.
+    Nothing,
+    /// This is to be told.
+    Event(SessionEvent),
+    /// The session is not where it was: take a new snapshot, and [`Following::review`].
+    Lost,
+}
+
+impl Snapshot {
+    /// Begins to follow an entry's messages behind those that there are. Answers the entry, and a cursor of `load` that
+    /// leads to what was there; `None` where there is no such entry in scope, or not any more.
+    ///
+    /// # Errors
+    /// When nobody wants it any more.
+    pub fn follow(
+        &self,
+        id: &str,
+        grant: &Grant,
+        roots: &[Root],
+        attendant: &dyn Attendant,
+    ) -> Result<Option<(Following, Entry, String)>, Error> {
+        let Some(item) = self.item(id, grant) else { return Ok(None) };
+        let (id, entry) = (item.session_form(), self.entry(&item, grant));
+        let own_only = item.has_foreign_parent(&self.stored, grant);
+        let mut following = Following { id, entry: entry.clone(), follower: None, unread: false, gone: false };
+        let begun = match item.session() {
+            None => None,
+            Some(session) => match following.begin(item.harness(), session, own_only, roots, attendant) {
+                Ok(begun) => begun,
+                Err(Skip::Cancelled) => return Err(Error::Cancelled),
+                Err(Skip::Vanished) => return Ok(None),
+                // Once it can be read, it is to be loaded anew.
+                Err(_) => None,
+            },
+        };
+        let cursor = cursor(&following.id, begun.as_deref());
+        Ok(Some((following, entry, cursor)))
+    }
+}
+
+impl Following {
+    /// The id of the session's entry, where no runtime runs it.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Reads what is new. Cheap where nothing is: to be called whenever something may have changed.
+    ///
+    /// # Errors
+    /// When nobody wants it any more.
+    pub fn read(&mut self, roots: &[Root], attendant: &dyn Attendant) -> Result<Outcome, Error> {
+        let Some(follower) = &mut self.follower else { return Ok(Outcome::Lost) };
+        match follower.read(roots, attendant) {
+            Ok(Followed::Removed) => Ok(Outcome::Lost),
+            followed => self.tell(followed),
+        }
+    }
+
+    /// Looks where the session lies now, and goes on there: to be called when it was lost, and when the inventory or
+    /// the client's scope changed.
+    ///
+    /// # Errors
+    /// When nobody wants it any more.
+    pub fn review(
+        &mut self,
+        snapshot: &Snapshot,
+        grant: &Grant,
+        roots: &[Root],
+        attendant: &dyn Attendant,
+    ) -> Result<Outcome, Error> {
+        let Some(item) = snapshot.item(&self.id, grant) else { return Ok(self.removed()) };
+        self.entry = snapshot.entry(&item, grant);
+        let Some(session) = item.session() else {
+            // A live session whose file went lives on.
+            return Ok(if self.follower.is_some() { self.removed() } else { Outcome::Nothing });
+        };
+        let own_only = item.has_foreign_parent(&snapshot.stored, grant);
+        if self.gone || self.follower.is_none() {
+            return self.find_again(&item, session, own_only, roots, attendant);
+        }
+        match self.follower.as_mut().map(|follower| follower.move_to(roots, session.clone(), own_only, attendant)) {
+            None | Some(Ok(Followed::Removed)) => Ok(self.removed()),
+            Some(followed) => self.tell(followed),
+        }
+    }
+
+    /// The file that the session is in; a database has a log beside it.
+    pub fn location(&self) -> Option<&Path> {
+        self.follower.as_ref().map(|follower| &*follower.session().location)
+    }
+
+    /// When [`Self::read`] should be called even if nothing tells that anything changed.
+    pub fn due(&self) -> Option<Duration> {
+        let unread = self.unread.then_some(limits::FOLLOW_AGAIN);
+        unread.or_else(|| self.follower.as_ref().and_then(Follower::due))
+    }
+
+    fn begin(
+        &mut self,
+        harness: Harness,
+        session: &Session,
+        own_only: bool,
+        roots: &[Root],
+        attendant: &dyn Attendant,
+    ) -> Result<Option<String>, Skip> {
+        let store = harness::store_of(harness).ok_or(Skip::Vanished)?;
+        self.unread = true;
+        let (follower, cursor) = Follower::begin(store, roots, session.clone(), own_only, attendant)?;
+        (self.follower, self.unread) = (Some(follower), false);
+        Ok(cursor)
+    }
+
+    /// What was in no store is there now: all of it is new, or after it was gone, to be loaded anew.
+    fn find_again(
+        &mut self,
+        item: &Item<'_>,
+        session: &Session,
+        own_only: bool,
+        roots: &[Root],
+        attendant: &dyn Attendant,
+    ) -> Result<Outcome, Error> {
+        match self.begin(item.harness(), session, own_only, roots, attendant) {
+            Ok(begun) => {
+                self.gone = false;
+                Ok(Outcome::Event(SessionEvent::Rewritten { cursor: cursor(&self.id, begun.as_deref()) }))
+            }
+            Err(Skip::Cancelled) => Err(Error::Cancelled),
+            Err(_) => Ok(Outcome::Nothing),
+        }
+    }
+
+    fn removed(&mut self) -> Outcome {
+        (self.follower, self.unread) = (None, false);
+        if std::mem::replace(&mut self.gone, true) { Outcome::Nothing } else { Outcome::Event(SessionEvent::Removed) }
+    }
+
+    fn tell(&mut self, followed: Result<Followed, Skip>) -> Result<Outcome, Error> {
+        Ok(match followed {
+            Err(_) => return Err(Error::Cancelled),
+            Ok(Followed::Nothing) => Outcome::Nothing,
+            Ok(Followed::Removed) => Outcome::Lost,
+            Ok(Followed::Appended(messages)) => Outcome::Event(SessionEvent::Appended { messages }),
+            Ok(Followed::Rewritten(begun)) => {
+                Outcome::Event(SessionEvent::Rewritten { cursor: cursor(&self.id, begun.as_deref()) })
+            }
+            Ok(Followed::Trouble(skip)) => Outcome::Event(SessionEvent::Error { problem: problem(&self.entry, &skip) }),
+        })
+    }
+}

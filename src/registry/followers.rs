@@ -1,0 +1,126 @@
+//! Who follows a session's messages, and is woken when they may have changed.
+
+use super::changes::{Change, Id};
+use crate::authority::Grant;
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+/// Those who follow.
+#[derive(Default)]
+pub struct Followers(HashMap<String, Arc<Pulse>>);
+
+/// What wakes one who follows.
+pub struct Pulse {
+    /// The entries whose changes matter.
+    ids: Vec<Id>,
+    /// The directory of the session's file.
+    directory: Mutex<Option<PathBuf>>,
+    wake: Notify,
+    review: AtomicBool,
+    ended: CancellationToken,
+    grant: Mutex<Grant>,
+}
+
+impl Pulse {
+    /// A pulse for the session that is listed under one of these ids.
+    pub fn new(ids: Vec<Id>, grant: Grant) -> Self {
+        Self {
+            grant: Mutex::new(grant),
+            ids,
+            directory: Mutex::default(),
+            wake: Notify::new(),
+            review: AtomicBool::new(false),
+            ended: CancellationToken::new(),
+        }
+    }
+
+    /// Where the session's file is now.
+    pub fn lies(&self, location: Option<&Path>) {
+        let directory = location.and_then(Path::parent).map(Path::to_owned);
+        *self.directory.lock().unwrap_or_else(PoisonError::into_inner) = directory;
+    }
+
+    /// Resolves when something may have changed.
+    pub async fn beat(&self) {
+        self.wake.notified().await;
+    }
+
+    /// Whether the entry itself may have changed since this was last asked.
+    pub fn needs_review(&self) -> bool {
+        self.review.swap(false, Ordering::SeqCst)
+    }
+
+    /// What the client may see.
+    pub fn grant(&self) -> Grant {
+        self.grant.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Set when it is over.
+    pub fn ended(&self) -> &CancellationToken {
+        &self.ended
+    }
+
+    fn look_again(&self) {
+        self.review.store(true, Ordering::SeqCst);
+        self.wake.notify_one();
+    }
+}
+
+impl Followers {
+    /// Adds one who follows.
+    pub fn add(&mut self, id: String, pulse: Arc<Pulse>) {
+        self.0.insert(id, pulse);
+    }
+
+    /// Ends one; whether there was such a one.
+    pub fn remove(&mut self, id: &str) -> bool {
+        self.0.remove(id).map(|pulse| pulse.ended.cancel()).is_some()
+    }
+
+    /// Ends all.
+    pub fn clear(&mut self) {
+        self.0.drain().for_each(|(_, pulse)| pulse.ended.cancel());
+    }
+
+    /// Narrows what all may see.
+    pub fn narrow(&self, narrow: impl Fn(&Grant) -> Option<Grant>) {
+        for pulse in self.0.values() {
+            let mut grant = pulse.grant.lock().unwrap_or_else(PoisonError::into_inner);
+            match narrow(&grant) {
+                Some(narrowed) => *grant = narrowed,
+                None => pulse.ended.cancel(),
+            }
+            pulse.look_again();
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Wakes those whose entry changed.
+    pub fn tell(&self, changes: &[Change]) {
+        let of =
+            |pulse: &Pulse| changes.iter().filter_map(|change| change.subject.entry()).any(|id| pulse.ids.contains(id));
+        self.0.values().filter(|pulse| of(pulse)).for_each(|pulse| pulse.look_again());
+    }
+
+    /// Wakes those whose files are in one of these directories.
+    pub fn stir(&self, directories: &BTreeSet<&Path>) {
+        for pulse in self.0.values() {
+            let directory = pulse.directory.lock().unwrap_or_else(PoisonError::into_inner);
+            if directory.as_deref().is_none_or(|directory| directories.contains(directory)) {
+                pulse.wake.notify_one();
+            }
+        }
+    }
+
+    /// Wakes all.
+    pub fn stir_all(&self) {
+        self.0.values().for_each(|pulse| pulse.look_again());
+    }
+}

@@ -1,0 +1,114 @@
+//! Following a session's messages.
+
+use super::{Context, Service, blocking, registry};
+use crate::harness::Patient;
+use crate::protocol::{
+    Empty, FollowParams, FollowResult, Notification, Reason, RpcError, SessionEvent, SessionEventParams, UnfollowParams,
+};
+use crate::registry::{Following, Outcome, Pulse};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+pub(super) async fn follow(
+    service: Arc<Service>,
+    context: Context,
+    params: FollowParams,
+) -> Result<FollowResult, RpcError> {
+    service.may_subscribe()?;
+    let (of, asking) = (service.clone(), context.clone());
+    let opened = blocking(move || -> Result<_, RpcError> {
+        let snapshot = of.registry.snapshot(&asking)?;
+        let opened = snapshot.follow(&params.id, &asking.grant, &of.registry.roots(), &asking)?;
+        opened.ok_or_else(|| registry::missing(&params.id))
+    })
+    .await??;
+    context.check()?;
+    let (following, session, cursor) = opened;
+    let subscription = service.new_subscription();
+    let pulse = service.registry.follow(subscription.clone(), &following, context.grant.clone());
+    service.keep_watching().inspect_err(|_| _ = service.registry.unfollow(&subscription))?;
+    let following = Arc::new(Mutex::new(following));
+    let follower = Follower { service, following, pulse, subscription: subscription.clone() };
+    tokio::spawn(follower.run(context.client.outgoing(), context.replied));
+    Ok(FollowResult { subscription, session, cursor })
+}
+
+pub(super) fn unfollow(service: &Service, _: &Context, params: UnfollowParams) -> Result<Empty, RpcError> {
+    if service.registry.unfollow(&params.subscription) {
+        return Ok(Empty {});
+    }
+    let id: String = params.subscription.chars().take(200).collect();
+    Err(RpcError::new(Reason::NotFound, format!("there is no subscription `{id}`, or it is over")))
+}
+
+/// One session that is followed for a client.
+struct Follower {
+    service: Arc<Service>,
+    following: Arc<Mutex<Following>>,
+    pulse: Arc<Pulse>,
+    subscription: String,
+}
+
+impl Follower {
+    async fn run(self, outgoing: mpsc::Sender<Notification>, known: CancellationToken) {
+        tokio::select! {
+            () = self.pulse.ended().cancelled() => {}
+            () = self.tell(outgoing, known) => {}
+        }
+    }
+
+    /// Tells what is new once the client has room for it: what is written meanwhile comes together.
+    async fn tell(&self, outgoing: mpsc::Sender<Notification>, known: CancellationToken) {
+        known.cancelled().await;
+        loop {
+            let Ok(permit) = outgoing.reserve().await else { return };
+            let Ok(Some(event)) = self.look().await else {
+                drop(permit);
+                self.wait().await;
+                continue;
+            };
+            let params = SessionEventParams { subscription: self.subscription.clone(), event };
+            if let Ok(notification) = Notification::new("session/event", &params) {
+                permit.send(notification);
+            }
+        }
+    }
+
+    async fn wait(&self) {
+        let due = lock(&self.following).due();
+        tokio::select! {
+            () = self.pulse.beat() => {}
+            () = async { tokio::time::sleep(due.unwrap_or_default()).await }, if due.is_some() => {}
+        }
+    }
+
+    /// What is new, if anything is.
+    async fn look(&self) -> Result<Option<SessionEvent>, RpcError> {
+        let (service, following, pulse) = (self.service.clone(), self.following.clone(), self.pulse.clone());
+        blocking(move || {
+            let registry = &service.registry;
+            let (mut following, roots) = (lock(&following), registry.roots());
+            let lost = match following.read(&roots, &Patient)? {
+                Outcome::Event(event) => return Ok(Some(event)),
+                Outcome::Nothing => false,
+                Outcome::Lost => true,
+            };
+            if !lost && !pulse.needs_review() {
+                return Ok(None);
+            }
+            let now = registry.now(lost)?;
+            let outcome = following.review(&now, &pulse.grant(), &roots, &Patient)?;
+            pulse.lies(following.location());
+            Ok(match outcome {
+                Outcome::Event(event) => Some(event),
+                Outcome::Nothing | Outcome::Lost => None,
+            })
+        })
+        .await?
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
