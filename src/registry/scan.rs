@@ -172,7 +172,7 @@ impl RootScan {
             self.files.retain(|_, file| file.generation == self.generation);
             self.changed |= self.files.len() != before;
         }
-        self.shape = finder.visited.iter().map(mark).fold(0, u64::wrapping_add);
+        self.shape = finder.visited.iter().map(|path| mark(path)).fold(0, u64::wrapping_add);
         self.finder = finder;
         self.elapsed = begin.elapsed();
         Ok(())
@@ -265,7 +265,7 @@ impl Known {
 }
 
 /// The walk may be in any order, so the marks are added up.
-fn mark(directory: &PathBuf) -> u64 {
+fn mark(directory: &Path) -> u64 {
     let mut hasher = DefaultHasher::new();
     directory.as_os_str().hash(&mut hasher);
     hasher.finish()

@@ -25,7 +25,11 @@ impl Machine {
         let mut homes = Homes::default();
         homes.add_named(Harness::ClaudeCode, &home.path().join("claude"), RootOrigin::Flag);
         homes.add_named(Harness::Codex, &home.path().join("codex"), RootOrigin::Flag);
-        Self { home, registry: Registry::new(homes, "test".to_owned()), grant: Grant::all() }
+        Self {
+            home,
+            registry: Registry::new(homes, "test".to_owned(), crate::runtime::testing::none()),
+            grant: Grant::all(),
+        }
     }
 
     fn load(&self, id: &str, cursor: Option<&str>) -> Vec<Message> {
