@@ -59,8 +59,8 @@ struct State {
     /// Where live sessions worked when the stored ones were joined.
     directories: Vec<String>,
     revision: u64,
-    /// The newest reading, and which one it was.
-    last: Option<(u64, Arc<Snapshot>)>,
+    /// The newest reading, which one it was, and whether runtimes were asked for it.
+    last: Option<(u64, bool, Arc<Snapshot>)>,
 }
 
 /// The inventory as it was at one time.
@@ -148,18 +148,29 @@ impl Registry {
 
     /// Reads what changed, and answers the inventory as it is now.
     pub fn snapshot(&self, attendant: &dyn Attendant) -> Result<Arc<Snapshot>, Error> {
+        self.take(true, attendant)
+    }
+
+    /// The same as if there were no runtimes: none is asked, and none is waited for.
+    pub fn snapshot_of_files(&self, attendant: &dyn Attendant) -> Result<Arc<Snapshot>, Error> {
+        self.take(false, attendant)
+    }
+
+    fn take(&self, asks: bool, attendant: &dyn Attendant) -> Result<Arc<Snapshot>, Error> {
         use std::sync::atomic::Ordering;
         let came = self.begun.load(Ordering::SeqCst);
         let mut state = self.state();
         // A reading that began after this call came tells as much as one of its own.
-        if let Some((number, last)) = &state.last
+        if let Some((number, asked, last)) = &state.last
             && *number > came
+            && *asked == asks
         {
             return Ok(last.clone());
         }
         let number = self.begun.fetch_add(1, Ordering::SeqCst) + 1;
-        let snapshot = Arc::new(state.read(&self.instance, &self.runtimes, attendant)?);
-        state.last = Some((number, snapshot.clone()));
+        let runtimes = asks.then_some(&self.runtimes);
+        let snapshot = Arc::new(state.read(&self.instance, runtimes, attendant)?);
+        state.last = Some((number, asks, snapshot.clone()));
         Ok(snapshot)
     }
 
@@ -169,9 +180,14 @@ impl Registry {
 }
 
 impl State {
-    fn read(&mut self, instance: &str, runtimes: &Arc<Runtimes>, attendant: &dyn Attendant) -> Result<Snapshot, Error> {
+    fn read(
+        &mut self,
+        instance: &str,
+        runtimes: Option<&Arc<Runtimes>>,
+        attendant: &dyn Attendant,
+    ) -> Result<Snapshot, Error> {
         // They are asked while the files are read.
-        let look = runtimes.look();
+        let look = runtimes.map(Runtimes::look);
         roots::refresh_all(&self.slots, limits::ROOT_SILENCE, attendant)?;
         let begin = Instant::now();
         let listing = peer::list(&claude_homes(&self.homes));
@@ -199,18 +215,18 @@ impl State {
             self.revision += 1;
         }
         self.live = Arc::new(live);
-        let observed = look.finish();
-        if !same(&self.observed, &observed) {
-            self.revision += 1;
+        let observed = look.map(|look| Arc::new(look.finish()));
+        if let Some(observed) = &observed {
+            self.revision += u64::from(!same(&self.observed, observed));
+            self.observed = observed.clone();
         }
-        self.observed = Arc::new(observed);
         let mut problems = self.stored.problems.clone();
         problems.extend(listing.problems.iter().cloned());
         problems.truncate(limits::PROBLEMS_LISTED);
         Ok(Snapshot {
             stored: self.stored.clone(),
             live: self.live.clone(),
-            observed: self.observed.clone(),
+            observed: observed.unwrap_or_default(),
             problems,
             registries: listing.registries.iter().map(|registry| self.registry_report(registry)).collect(),
             elapsed,

@@ -45,7 +45,10 @@ pub(super) fn list(service: &Service, context: &Context, params: ListParams) -> 
             return Err(RpcError::new(Reason::InvalidParams, format!("`{path}` is not an absolute path")));
         }
     }
-    let snapshot = service.registry.snapshot(context)?;
+    let snapshot = match query.live {
+        Some(false) => service.registry.snapshot_of_files(context)?,
+        _ => service.registry.snapshot(context)?,
+    };
     let roots = service.registry.roots();
     let cursor = params.cursor.as_deref();
     Ok(snapshot.list(&Request { query: &query, cursor, limit, grant: &context.grant, roots: &roots }, context)?)
@@ -98,7 +101,7 @@ pub(super) fn coverage(
     context: &Context,
     params: CoverageParams,
 ) -> Result<CoverageResult, RpcError> {
-    let snapshot = service.registry.snapshot(context)?;
+    let snapshot = service.registry.snapshot_of_files(context)?;
     let reports: Vec<&RootReport> = snapshot.reports().collect();
     let scoped = context.grant.has_workspace_scope();
     let harnesses = harness::stores()

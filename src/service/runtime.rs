@@ -34,7 +34,7 @@ pub(super) async fn published(service: &Arc<Service>, context: &Context) -> Resu
     blocking(move || {
         let mut published = service.runtimes.published();
         published.known.retain(|known| grant.reaches_source(&known.record.source));
-        if grant.has_workspace_scope() {
+        if grant.has_scope() {
             published.problems.clear();
         }
         published.problems.truncate(limits::PROBLEMS_LISTED);
