@@ -92,14 +92,23 @@ pub(super) async fn forget(
     }
     blocking(move || {
         let receipts = service.runtimes.receipts();
-        match receipts.peek(&endpoint)? {
-            Some(record) if context.grant.reaches_source(&record.source) => {
-                Ok(ForgetResult { removed: receipts.forget(&record)? })
-            }
-            _ => Ok(ForgetResult { removed: false }),
+        if !reaches_receipt(&service, &context, &endpoint) {
+            return Ok(ForgetResult { removed: false });
         }
+        let removed = match receipts.peek(&endpoint)? {
+            Some(record) => receipts.forget(&record)?,
+            None => false,
+        };
+        Ok(ForgetResult { removed })
     })
     .await?
+}
+
+/// Whether a receipt is in scope. One that does not hold cannot be placed, and is outside every scope. Reads a file.
+fn reaches_receipt(service: &Service, context: &Context, endpoint: &Endpoint) -> bool {
+    let grant = &context.grant;
+    let holds = || service.runtimes.receipts().peek(endpoint).ok().flatten();
+    !grant.has_scope() || holds().is_some_and(|record| grant.reaches_source(&record.source))
 }
 
 /// How a client names a runtime.
@@ -128,11 +137,14 @@ impl Target {
     async fn find(self, service: &Arc<Service>, context: &Context) -> Result<Arc<Known>, RpcError> {
         match self {
             Self::Endpoint(endpoint, source) => {
-                if !context.grant.reaches_source(&source) {
-                    return Err(runtime::ReceiptError::NotLive(endpoint).into());
-                }
-                let service = service.clone();
-                Ok(blocking(move || service.runtimes.resolve(&endpoint, &source)).await??)
+                let (service, context) = (service.clone(), context.clone());
+                let resolve = move || {
+                    if !context.grant.reaches_source(&source) || !reaches_receipt(&service, &context, &endpoint) {
+                        return Err(runtime::ReceiptError::NotLive(endpoint));
+                    }
+                    service.runtimes.resolve(&endpoint, &source)
+                };
+                Ok(blocking(resolve).await??)
             }
             Self::RuntimeId(id) => {
                 let known = published(service, context).await?.known;
