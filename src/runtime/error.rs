@@ -1,3 +1,4 @@
+use super::outage::Sign;
 use crate::limits;
 use crate::protocol::{Reason, RpcError};
 use serde::Deserialize;
@@ -97,9 +98,19 @@ impl Error {
         }
     }
 
-    /// Whether the runtime answered in the words of the contract: it is there, whatever it refused.
-    pub fn is_contact(&self) -> bool {
-        matches!(self, Self::Remote(_))
+    /// What it says of whether the runtime is there.
+    pub(super) fn sign(&self) -> Sign {
+        use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+        match self {
+            // In the words of the contract: it is there, whatever it refused.
+            Self::Remote(_) => Sign::Contact,
+            Self::Refused(error) => match error.kind() {
+                ConnectionRefused | ConnectionReset | ConnectionAborted => Sign::Failure,
+                _ => Sign::Untried,
+            },
+            Self::Unsendable(_) => Sign::Untried,
+            _ => Sign::Failure,
+        }
     }
 }
 

@@ -107,8 +107,7 @@ impl Known {
                 self.answered(descriptor, self.lease(&api, deadline).await)
             }
             Ok(Err(error)) => {
-                let sign = if error.is_contact() { Sign::Contact } else { Sign::Failure };
-                let forget = self.note(sign);
+                let forget = self.note(error.sign());
                 self.state().reachable = Some(false);
                 Probed { forget, ..self.failed(Some(&error)) }
             }
