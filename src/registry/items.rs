@@ -13,8 +13,12 @@ impl Snapshot {
     /// The entry of an id, if it is in scope: a runtime's own id, or that of a session, which leads to its runtime too.
     pub fn item(&self, id: &str, grant: &Grant) -> Option<Item<'_>> {
         let runtimes = self.visible_runtimes(grant);
-        if let Some(runtime) = runtimes.iter().find(|runtime| runtime.receipt.runtime_id == id) {
-            return Some(self.join(runtime, grant));
+        if let Some(place) = runtimes.iter().position(|runtime| runtime.receipt.runtime_id == id) {
+            let source = &runtimes[place].receipt.source;
+            let is_newest = !runtimes[..place].iter().any(|newer| runs(newer, source.harness, &source.session_id));
+            let item = self.join(runtimes[place], grant);
+            // Of several runtimes the newest one has what is known beside.
+            return Some(Item { live: item.live.filter(|_| is_newest), ..item });
         }
         let (harness, session) = id.split_once(':')?;
         let harness: Harness = harness.parse().ok()?;
@@ -147,7 +151,7 @@ impl Snapshot {
         !is_own && (row.is_some() || lives())
     }
 
-    /// The problems that a client may see: one that cannot be placed is outside every workspace scope.
+    /// The problems that a client may see: one that cannot be placed is outside every scope.
     pub fn visible_problems(&self, grant: &Grant) -> Vec<Problem> {
         let scoped = grant.has_workspace_scope();
         let in_scope =

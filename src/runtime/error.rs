@@ -64,10 +64,12 @@ pub struct RemoteError {
     pub expires_at_ms: Option<u64>,
 }
 
-/// A name is short; what is not is left out.
-fn name<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+/// A name is short and has no control characters; what is not so is left out.
+pub(super) fn name<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let name = Option::<String>::deserialize(deserializer)?;
-    Ok(name.filter(|name| name.chars().count() <= limits::RUNTIME_NAME_CHARS))
+    let is_name =
+        |name: &String| name.chars().count() <= limits::RUNTIME_NAME_CHARS && !name.contains(char::is_control);
+    Ok(name.filter(is_name))
 }
 
 impl Error {

@@ -4,8 +4,8 @@ use super::{Context, Service, blocking, registry};
 use crate::limits;
 use crate::protocol::{
     AcceptedResult, AttachParams, AttachResult, AttachmentParams, CloseResult, DetachResult, DiscoverParams,
-    DiscoverResult, Empty, Endpoint, ForgetParams, ForgetResult, InterruptResult, InvokeParams, InvokeResult, Lease,
-    LeaseResult, Permission, Reason, ReceiptsResult, RegisterParams, RegisterResult, RespondParams, RpcError,
+    DiscoverResult, Empty, Endpoint, ForgetParams, ForgetResult, Harness, InterruptResult, InvokeParams, InvokeResult,
+    Lease, LeaseResult, Permission, Reason, ReceiptsResult, RegisterParams, RegisterResult, RespondParams, RpcError,
     RuntimeDescribeParams, RuntimeDescribeResult, Source, SteerParams, SteerResult, SubmitParams, SubmitResult,
     UnregisterParams,
 };
@@ -159,8 +159,9 @@ impl Target {
             Self::Id(id) => {
                 let known = published(service, context).await?.known;
                 match by_runtime_id(&known, &id)? {
-                    Some(known) => Ok(known),
-                    None => by_session(service, context, known, id).await,
+                    Some(known) if !is_of_a_session(&id) => Ok(known),
+                    // Of a session that has this id, a runtime that only calls itself so is none.
+                    _ => by_session(service, context, known, id).await,
                 }
             }
         }
@@ -176,6 +177,11 @@ fn by_runtime_id(known: &[Arc<Known>], id: &str) -> Result<Option<Arc<Known>>, R
             Err(RpcError::new(Reason::AmbiguousRuntime, how))
         }
     }
+}
+
+/// Whether an id looks like that of a session.
+fn is_of_a_session(id: &str) -> bool {
+    id.split_once(':').is_some_and(|(harness, _)| harness.parse::<Harness>().is_ok())
 }
 
 /// The newest runtime of a session that answers, else the newest.

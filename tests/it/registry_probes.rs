@@ -162,6 +162,22 @@ fn a_bad_answer_costs_one_row_and_the_next_good_one_lists_it_again() {
 }
 
 #[test]
+fn a_name_that_is_none_is_left_out() {
+    let mut scene = Scene::new();
+    for odd in ["\u{1b}]0;title\u{7}", &"long".repeat(1_000)] {
+        let lies = ["model", "emulation_profile"].map(|member| (format!("/result/{member}"), Some(json!(odd))));
+        scene.other.behave();
+        scene.other.misbehave(Route::Rpc("describe".into()), Bad::Lie(lies.into()));
+        let answer = list(&mut scene.server, json!({}));
+        let entry = &answer["entries"][1];
+        assert_eq!(
+            (&entry["id"], &entry["model"], entry.get("profile")),
+            (&json!("other"), &json!("test-model"), None)
+        );
+    }
+}
+
+#[test]
 fn one_that_fails_to_tell_its_leases_stands_without_them() {
     let mut scene = Scene::new();
     let lease = || Route::Rpc("lease".into());

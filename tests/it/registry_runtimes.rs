@@ -156,6 +156,13 @@ fn several_runtimes_of_one_session_are_rows_of_their_own_that_tell_of_each_other
         assert_eq!((&entry["persistedId"], &entry["title"]), (&json!(session_id(1)), &json!("Mend the roof")));
         assert_eq!(entry["runtimeIds"], json!(["newer", "older"]));
     }
+    // The newest one has what is known beside, however it is asked for.
+    server.home.peer("writer", &uuid(1), WORKSPACE);
+    for (id, name) in [("newer", json!("writer")), ("older", Value::Null)] {
+        let answer = list(&mut server, json!({ "text": id }));
+        assert_eq!((&answer["entries"][0]["peer"]["name"], answer["total"].as_u64()), (&name, Some(1)));
+        assert_eq!(describe(&mut server, id)["peer"]["name"], name);
+    }
     // The session's own id means the newest one that answers.
     assert_eq!(describe(&mut server, &session_id(1))["id"], "newer");
     newer.refuse();
@@ -361,4 +368,24 @@ fn a_runtime_that_takes_the_id_of_another_conversation_does_not_hide_it() {
     let [problem] = <[Value; 1]>::try_from(problems(&answer)).unwrap();
     assert_eq!((&problem["reason"], &problem["id"]), (&json!("ambiguous_runtime"), &json!(session_id(1))));
     assert_eq!(describe(&mut server, &session_id(1))["title"], "Mend the roof");
+    // Nobody who means the session joins it.
+    server.request("runtime/attach", json!({ "id": session_id(1) })).error().is(-32003, "not_live");
+    let joined = server.request("runtime/attach", json!({ "id": session_id(2) })).result();
+    assert_eq!(joined["descriptor"]["session_id"], session_id(1));
+}
+
+#[test]
+fn a_runtime_may_call_itself_as_its_own_session_or_as_one_that_is_not_there() {
+    let home = stored();
+    let _own = run(&home, hosting(&uuid(1), &session_id(1), WORKSPACE));
+    let _odd = run(&home, Options::main("codex:nobody", WORKSPACE));
+    let mut server = Spawn::new(home).open();
+    let answer = list(&mut server, json!({}));
+    let expected = ["codex:nobody".to_owned(), session_id(1), session_id(2)];
+    assert_eq!((ids(&answer), problems(&answer)), (expected.clone().into(), vec![]));
+    assert_eq!(answer["entries"][1]["runtimeId"], answer["entries"][1]["persistedId"]);
+    for id in &expected[..2] {
+        let joined = server.request("runtime/attach", json!({ "id": id })).result();
+        assert_eq!(joined["descriptor"]["session_id"], *id);
+    }
 }
