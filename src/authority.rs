@@ -72,6 +72,11 @@ impl Grant {
         self.workspaces.is_some()
     }
 
+    /// Whether anything is out of scope: then what cannot be placed is.
+    pub fn has_scope(&self) -> bool {
+        self.workspaces.is_some() || self.harnesses.is_some()
+    }
+
     /// Whether a workspace is in scope. `None` stands for an unknown one.
     pub fn reaches_workspace(&self, workspace: Option<&str>) -> bool {
         match (&self.workspaces, workspace) {

@@ -59,9 +59,13 @@ pub fn run(args: &ListArgs) -> Result<ExitCode, Failure> {
     if more > 0 && !found.entries.is_empty() {
         note(&format!("{more} more; use --limit 0 or narrow the search"));
     }
-    if !found.problems.is_empty() {
-        let files = words::count(found.problems.len(), "file");
-        note(&format!("{files} could not be read; `tackroom doctor` says which"));
+    let files = found.problems.iter().filter(|problem| problem.path.is_some()).count();
+    let runtimes = found.problems.len() - files;
+    if files > 0 {
+        note(&format!("{} could not be read; `tackroom doctor` says which", words::count(files, "file")));
+    }
+    if runtimes > 0 {
+        note(&format!("trouble with {}; `tackroom doctor` says which", words::count(runtimes, "runtime")));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -69,6 +69,18 @@ reasons! {
 /// Characters of an error's message.
 const MESSAGE_CHARS: usize = 1_000;
 
+/// A message as it may go out: what others sent may stand in it, however long and whatever it does to a terminal.
+pub fn presentable(mut message: String) -> String {
+    if let Some((end, _)) = message.char_indices().nth(MESSAGE_CHARS) {
+        message.truncate(end);
+        message.push('…');
+    }
+    if message.contains(char::is_control) {
+        message = message.replace(char::is_control, " ");
+    }
+    message
+}
+
 /// An error answer: code, a message for a person, and `data` whose `reason` a program switches on.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{message}")]
@@ -81,16 +93,7 @@ pub struct RpcError {
 impl RpcError {
     /// An error with this reason; the message says what is wrong and what to do next.
     pub fn new(reason: Reason, message: impl Into<String>) -> Self {
-        let mut message: String = message.into();
-        // What a client sent may stand in it, however long and whatever it does to a terminal.
-        if let Some((end, _)) = message.char_indices().nth(MESSAGE_CHARS) {
-            message.truncate(end);
-            message.push('…');
-        }
-        if message.contains(char::is_control) {
-            message = message.replace(char::is_control, " ");
-        }
-        Self { reason, message, data: Map::new() }
+        Self { reason, message: presentable(message.into()), data: Map::new() }
     }
 
     /// Adds a member to `data`.

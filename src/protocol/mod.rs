@@ -14,7 +14,7 @@ mod runtime;
 mod session;
 
 pub use authority::{Authority, AuthorityRequest, Permission};
-pub use error::{Reason, RpcError};
+pub use error::{Reason, RpcError, presentable};
 pub use lifecycle::*;
 pub use nesting::nested_deeper;
 pub use peer::*;
@@ -158,6 +158,12 @@ pub(crate) fn object<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserialize
 fn optional_object<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<Option<T>, D::Error> {
     let raw = Box::<RawValue>::deserialize(deserializer)?;
     if raw.get() == "null" { Ok(None) } else { object(&*raw).map(Some).map_err(D::Error::custom) }
+}
+
+/// The same of each element of a list.
+fn objects<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    let raw = Vec::<Box<RawValue>>::deserialize(deserializer)?;
+    raw.iter().map(|raw| object(&**raw).map_err(D::Error::custom)).collect()
 }
 
 /// Params or a result with nothing in it.

@@ -585,6 +585,7 @@ pub struct CloseResult {
 #[serde(rename_all = "camelCase")]
 pub struct StatesParams {
     /// The conversations.
+    #[serde(deserialize_with = "super::objects")]
     pub sources: Vec<StateSource>,
 }
 

@@ -58,15 +58,18 @@ impl<'a> Item<'a> {
 
     /// Its id as a session: what it has without its runtime.
     pub fn session_form(&self) -> String {
-        Self { runtime: None, ..*self }.id()
+        self.session_parts().concat()
     }
 
     fn id_parts(&self) -> [&'a str; 3] {
-        match (self.runtime, self.row) {
-            (Some(runtime), _) => [&runtime.receipt.runtime_id, "", ""],
-            (None, Some((_, row))) => [row.harness.id(), ":", row.id()],
-            (None, None) => [self.harness().id(), ":", self.session_id()],
+        match self.runtime {
+            Some(runtime) => [&runtime.receipt.runtime_id, "", ""],
+            None => self.session_parts(),
         }
+    }
+
+    fn session_parts(&self) -> [&'a str; 3] {
+        [self.harness().id(), ":", self.row.map_or_else(|| self.session_id(), |(_, row)| row.id())]
     }
 
     /// The order of lists: the newest first, then by id.

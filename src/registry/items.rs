@@ -5,7 +5,7 @@ use super::entry::Item;
 use super::inventory::Live;
 use crate::authority::Grant;
 use crate::limits;
-use crate::protocol::{Entry, Harness, Problem, Query, Reason};
+use crate::protocol::{Entry, Harness, Problem, Query, Reason, Source};
 use crate::runtime::Runtime;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -14,8 +14,12 @@ impl Snapshot {
     /// The entry of an id, if it is in scope: a runtime's own id, or that of a session, which leads to its runtime too.
     pub fn item(&self, id: &str, grant: &Grant) -> Option<Item<'_>> {
         let runtimes = self.visible_runtimes(grant);
-        if let Some(runtime) = runtimes.iter().find(|runtime| runtime.receipt.runtime_id == id) {
-            return Some(self.join(runtime, grant));
+        if let Some(place) = runtimes.iter().position(|runtime| runtime.receipt.runtime_id == id) {
+            let source = &runtimes[place].receipt.source;
+            let is_newest = !runtimes[..place].iter().any(|newer| runs(newer, source.harness, &source.session_id));
+            let item = self.join(runtimes[place], grant);
+            // Of several runtimes the newest one has what is known beside.
+            return Some(Item { live: item.live.filter(|_| is_newest), ..item });
         }
         let (harness, session) = id.split_once(':')?;
         let harness: Harness = harness.parse().ok()?;
@@ -58,8 +62,8 @@ impl Snapshot {
     /// The entry as it goes out, without what `include` adds.
     pub fn entry(&self, item: &Item<'_>, grant: &Grant) -> Entry {
         let mut entry = item.to_entry(&self.stored, grant);
-        if item.row.is_some() && !self.observed.runtimes.is_empty() {
-            let of_session = |runtime: &&Runtime| runs(runtime, item.harness(), item.session_id());
+        let of_session = |runtime: &&Runtime| runs(runtime, item.harness(), item.session_id());
+        if item.row.is_some() && self.observed.runtimes.iter().any(|runtime| of_session(&runtime)) {
             let ids: Vec<String> = self
                 .visible_runtimes(grant)
                 .into_iter()
@@ -136,17 +140,45 @@ impl Snapshot {
 
     /// The runtimes in scope whose ids are theirs alone, the newest first.
     fn visible_runtimes(&self, grant: &Grant) -> Vec<&Runtime> {
-        let mut found = self.runtimes_in_scope(grant);
-        let ambiguous = ambiguous(&found);
-        found.retain(|runtime| !ambiguous.contains(&*runtime.receipt.runtime_id));
-        found
+        let ambiguous = self.ambiguous(grant);
+        let in_scope = self.observed.runtimes.iter().filter(|runtime| grant.reaches_source(&runtime.receipt.source));
+        in_scope.filter(|runtime| !ambiguous.contains(&*runtime.receipt.runtime_id)).collect()
     }
 
-    fn runtimes_in_scope(&self, grant: &Grant) -> Vec<&Runtime> {
-        self.observed.runtimes.iter().filter(|runtime| Item::runtime(runtime).in_scope(grant)).collect()
+    /// The ids that do not tell one runtime: several claim them, whether they answer or not, or another conversation has
+    /// them.
+    fn ambiguous(&self, grant: &Grant) -> BTreeSet<&str> {
+        let answering = self.observed.runtimes.iter().map(|runtime| {
+            let receipt = &runtime.receipt;
+            (&receipt.source, &*receipt.runtime_id, receipt.endpoint.as_str())
+        });
+        let others = self.observed.troubles.iter().filter_map(|trouble| {
+            let problem = &trouble.problem;
+            Some((trouble.source.as_ref()?, problem.id.as_deref()?, problem.endpoint.as_deref()?))
+        });
+        let mut owners: HashMap<&str, &str> = HashMap::new();
+        answering
+            .chain(others)
+            .filter(|(source, ..)| grant.reaches_source(source))
+            .filter(|(source, id, endpoint)| {
+                *owners.entry(id).or_insert(endpoint) != *endpoint || self.is_of_another(id, source, grant)
+            })
+            .map(|(_, id, _)| id)
+            .collect()
     }
 
-    /// The problems that a client may see: one that cannot be placed is outside every workspace scope.
+    /// Whether an id is that of another conversation than this one.
+    fn is_of_another(&self, id: &str, source: &Source, grant: &Grant) -> bool {
+        let Some((harness, session)) = id.split_once(':') else { return false };
+        let Ok(harness) = harness.parse::<Harness>() else { return false };
+        let row = self.visible_row(harness, session, grant);
+        let named = row.map_or(session, |row| &self.stored.rows[row].session.id);
+        let is_own = source.harness == harness && source.session_id == named;
+        let lives = || harness == Harness::ClaudeCode && self.visible_live(grant).contains_key(session);
+        !is_own && (row.is_some() || lives())
+    }
+
+    /// The problems that a client may see: one that cannot be placed is outside every scope.
     pub fn visible_problems(&self, grant: &Grant) -> Vec<Problem> {
         let scoped = grant.has_workspace_scope();
         let in_scope =
@@ -160,19 +192,16 @@ impl Snapshot {
             .filter(in_scope)
             .cloned();
         let of_runtimes = self.observed.troubles.iter().filter(|trouble| match &trouble.source {
-            None => !scoped,
+            None => !grant.has_scope(),
             Some(source) => grant.reaches_source(source),
         });
-        let seen = self.runtimes_in_scope(grant);
-        let mut doubles: Vec<&str> = ambiguous(&seen).into_iter().collect();
-        doubles.sort_unstable();
-        let doubles = doubles.into_iter().map(|id| Problem {
+        let doubles = self.ambiguous(grant).into_iter().map(|id| Problem {
             harness: None,
             path: None,
             id: Some(id.to_owned()),
             endpoint: None,
             reason: Reason::AmbiguousRuntime.word().to_owned(),
-            message: "several live runtimes claim this id; attach to one by its endpoint and source".to_owned(),
+            message: "another live runtime or session has this id, too; attach by endpoint and source".to_owned(),
         });
         let of_runtimes = of_runtimes.map(|trouble| trouble.problem.clone());
         of_runtimes.chain(doubles).chain(stored).take(limits::PROBLEMS_LISTED).collect()
@@ -180,13 +209,15 @@ impl Snapshot {
 }
 
 impl Snapshot {
-    /// Whether the same ids are claimed by several runtimes in both.
+    /// Whether the same ids do not tell one runtime in both.
     pub fn same_doubles(&self, other: &Self) -> bool {
-        let ids = |snapshot: &Self| -> BTreeSet<String> {
-            let all: Vec<&Runtime> = snapshot.observed.runtimes.iter().collect();
-            ambiguous(&all).into_iter().map(str::to_owned).collect()
-        };
-        Arc::ptr_eq(&self.observed, &other.observed) || ids(self) == ids(other)
+        let all = Grant::all();
+        Arc::ptr_eq(&self.observed, &other.observed) || self.ambiguous(&all) == other.ambiguous(&all)
+    }
+
+    /// The same as if there were no runtimes.
+    pub fn of_files(&self) -> Self {
+        Self { observed: Arc::default(), ..self.clone() }
     }
 }
 
@@ -194,11 +225,4 @@ impl Snapshot {
 fn runs(runtime: &Runtime, harness: Harness, session_id: &str) -> bool {
     let source = &runtime.receipt.source;
     source.harness == harness && source.session_id == session_id
-}
-
-/// The ids that several runtimes claim.
-fn ambiguous<'a>(runtimes: &[&'a Runtime]) -> HashSet<&'a str> {
-    let mut seen = HashSet::new();
-    let ids = runtimes.iter().map(|runtime| &*runtime.receipt.runtime_id);
-    ids.filter(|id| !seen.insert(*id)).collect()
 }

@@ -150,6 +150,12 @@ impl Registry {
         Ok(published.current.clone())
     }
 
+    /// The same as if there were no runtimes: none is asked, and none is waited for.
+    pub fn snapshot_of_files(&self, attendant: &dyn Attendant) -> Result<Arc<Snapshot>, Error> {
+        self.read(attendant)?;
+        Ok(Arc::new(self.published().current.of_files()))
+    }
+
     /// Reads whatever changed on disk.
     fn read(&self, attendant: &dyn Attendant) -> Result<(), Error> {
         let came = self.begun.load(Ordering::SeqCst);

@@ -8,6 +8,7 @@ use crate::authority::Grant;
 use crate::harness::Root;
 use crate::limits;
 use crate::protocol::{Problem, Query, RegistryEvent};
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
@@ -154,6 +155,14 @@ impl Subscription {
             || self.query.workspace_family.is_some()
     }
 
+    /// What of the inventory is looked at.
+    fn seen<'a>(&self, snapshot: &'a Snapshot) -> Cow<'a, Snapshot> {
+        match self.query.live {
+            Some(false) => Cow::Owned(snapshot.of_files()),
+            _ => Cow::Borrowed(snapshot),
+        }
+    }
+
     fn narrow(&self, narrow: impl Fn(&Grant) -> Option<Grant>) {
         let mut view = self.view();
         match narrow(&view.grant) {
@@ -173,6 +182,7 @@ impl Subscription {
             return;
         }
         let grant = view.grant.clone();
+        let (before, now) = (&*self.seen(before), &*self.seen(now));
         let mut old = Filter::new(&self.query, before, &grant);
         let mut new = Filter::new(&self.query, now, &grant);
         let changed: HashSet<&Id> = changes.iter().filter_map(|change| change.subject.entry()).collect();
@@ -221,6 +231,7 @@ impl Subscription {
         count: usize,
         attendant: &dyn Attendant,
     ) -> Result<Vec<Told>, Error> {
+        let now = &*self.seen(now);
         let mut view = self.view();
         if let Phase::Begin { anew } = view.phase {
             view.phase = Phase::Telling;

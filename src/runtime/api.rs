@@ -1,4 +1,4 @@
-use super::error::Error;
+use super::error::{Error, name};
 use super::http::{Caller, Client, Connection, object};
 use super::sse::{Decoder, TooLarge};
 use crate::limits::{RUNTIME_ANSWER, RUNTIME_EVENT, RUNTIME_SHORT_ANSWER};
@@ -271,7 +271,9 @@ fn descriptor(raw: Box<RawValue>) -> Result<Descriptor, Error> {
     struct Wire {
         session_id: String,
         source_harness: Option<String>,
+        #[serde(default, deserialize_with = "name")]
         model: Option<String>,
+        #[serde(default, deserialize_with = "name")]
         emulation_profile: Option<String>,
         turn_state: String,
         connection_state: String,

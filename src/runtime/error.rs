@@ -1,3 +1,4 @@
+use super::outage::Sign;
 use crate::limits;
 use crate::protocol::{Reason, RpcError};
 use serde::Deserialize;
@@ -63,10 +64,12 @@ pub struct RemoteError {
     pub expires_at_ms: Option<u64>,
 }
 
-/// A name is short; what is not is left out.
-fn name<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+/// A name is short and has no control characters; what is not so is left out.
+pub(super) fn name<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let name = Option::<String>::deserialize(deserializer)?;
-    Ok(name.filter(|name| name.chars().count() <= limits::RUNTIME_NAME_CHARS))
+    let is_name =
+        |name: &String| name.chars().count() <= limits::RUNTIME_NAME_CHARS && !name.contains(char::is_control);
+    Ok(name.filter(is_name))
 }
 
 impl Error {
@@ -97,9 +100,19 @@ impl Error {
         }
     }
 
-    /// Whether the runtime answered in the words of the contract: it is there, whatever it refused.
-    pub fn is_contact(&self) -> bool {
-        matches!(self, Self::Remote(_))
+    /// What it says of whether the runtime is there.
+    pub(super) fn sign(&self) -> Sign {
+        use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+        match self {
+            // In the words of the contract: it is there, whatever it refused.
+            Self::Remote(_) => Sign::Contact,
+            Self::Refused(error) => match error.kind() {
+                ConnectionRefused | ConnectionReset | ConnectionAborted => Sign::Failure,
+                _ => Sign::Untried,
+            },
+            Self::Unsendable(_) => Sign::Untried,
+            _ => Sign::Failure,
+        }
     }
 }
 

@@ -183,14 +183,15 @@ impl Client {
 
     /// Dials the candidates in their order.
     async fn open(&self) -> Result<Connection, Error> {
-        let mut refused = io::Error::from(io::ErrorKind::AddrNotAvailable);
+        let mut refused = None;
         for candidate in &self.candidates {
             match dial(*candidate).await {
                 Ok(stream) => return Connection::over(stream).await,
-                Err(error) => refused = error,
+                // The first counts: where `localhost` is dialled, the second protocol may not be there at all.
+                Err(error) => drop(refused.get_or_insert(error)),
             }
         }
-        Err(Error::Refused(refused))
+        Err(Error::Refused(refused.unwrap_or_else(|| io::ErrorKind::AddrNotAvailable.into())))
     }
 
     async fn take_idle(&self) -> Option<Connection> {

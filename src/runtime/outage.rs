@@ -13,6 +13,8 @@ pub enum Sign {
     Silence,
     /// It could not be reached, or something else is there.
     Failure,
+    /// It could not be tried: this process may open no connection, or has no room for one.
+    Untried,
 }
 
 /// The failures in a row of one runtime.
@@ -29,9 +31,13 @@ struct Run {
 impl Outage {
     /// Notes what an attempt came to; whether the runtime is to be given up now.
     pub fn note(&mut self, sign: Sign, now: Instant) -> bool {
-        if sign != Sign::Failure {
-            self.0 = None;
-            return false;
+        match sign {
+            Sign::Failure => {}
+            Sign::Untried => return false,
+            Sign::Contact | Sign::Silence => {
+                self.0 = None;
+                return false;
+            }
         }
         let goes_on = self.0.filter(|run| now.saturating_duration_since(run.last) <= OUTAGE);
         let run = goes_on.map_or(Run { first: now, last: now, failures: 1 }, |run| Run {
@@ -66,7 +72,7 @@ mod tests {
 
     #[test]
     fn three_failures_over_two_seconds_are_the_end_and_less_is_not() {
-        use Sign::{Contact, Failure, Silence};
+        use Sign::{Contact, Failure, Silence, Untried};
         assert_eq!(
             given_up(&[(Failure, 0), (Failure, 700), (Failure, 700), (Failure, 700)]),
             [false, false, false, true]
@@ -83,7 +89,11 @@ mod tests {
             let steps = [(Failure, 0), (Failure, 1000), (other, 500), (Failure, 500), (Failure, 500)];
             assert_eq!(given_up(&steps), [false; 5], "{other:?} ends an outage");
         }
-        assert_eq!(given_up(&[(Silence, 0), (Silence, 1000), (Silence, 1000), (Silence, 1000)]), [false; 4]);
+        for never in [Silence, Untried] {
+            assert_eq!(given_up(&[(never, 0), (never, 1000), (never, 1000), (never, 1000)]), [false; 4]);
+        }
+        let steps = [(Failure, 0), (Untried, 700), (Failure, 700), (Untried, 1), (Failure, 700)];
+        assert_eq!(given_up(&steps), [false, false, false, false, true], "it is as if it had not been");
     }
 
     proptest! {

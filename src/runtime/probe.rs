@@ -7,10 +7,11 @@ use super::observed::{Runtime, Trouble};
 use super::outage::{Outage, Sign};
 use super::receipt::Record;
 use crate::limits;
-use crate::protocol::{Lease, Permission, Problem, Reason};
+use crate::protocol::{Lease, Permission, Problem, Reason, presentable};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::watch;
+use tokio::time::{Instant, timeout_at};
 
 /// A published runtime that this server knows: its connections, and how it answered.
 pub struct Known {
@@ -25,6 +26,8 @@ struct State {
     outage: Outage,
     /// Whether it took the connection and said nothing the last time.
     silent: bool,
+    /// Whether it said what it does the last time, and nothing of its leases.
+    lease_silent: bool,
     reachable: Option<bool>,
     /// The probe that is on its way.
     probing: Option<watch::Receiver<Option<Outcome>>>,
@@ -49,7 +52,7 @@ impl Known {
         let address = &record.address;
         match Client::new(address.candidates().to_vec(), address.authority().to_owned(), record.token.clone()) {
             Ok(client) => Ok(Self { record, client: Arc::new(client), state: Mutex::default() }),
-            Err(error) => Err(Box::new(trouble(&record, error.reason(), error.to_string()).problem)),
+            Err(error) => Err(Box::new(trouble(&record, Some(&error)).problem)),
         }
     }
 
@@ -96,14 +99,15 @@ impl Known {
     }
 
     async fn ask(&self) -> Probed {
-        match tokio::time::timeout(limits::PROBE, describe(&self.record, &self.client)).await {
-            Ok(Ok((descriptor, lease))) => {
+        let api = Api::new(self.client.clone(), looker(&self.record));
+        let deadline = Instant::now() + limits::PROBE;
+        match timeout_at(deadline, describe(&api, &self.record)).await {
+            Ok(Ok(descriptor)) => {
                 self.note(Sign::Contact);
-                self.answered(descriptor, lease)
+                self.answered(descriptor, self.lease(&api, deadline).await)
             }
             Ok(Err(error)) => {
-                let sign = if error.is_contact() { Sign::Contact } else { Sign::Failure };
-                let forget = self.note(sign);
+                let forget = self.note(error.sign());
                 self.state().reachable = Some(false);
                 Probed { forget, ..self.failed(Some(&error)) }
             }
@@ -114,28 +118,33 @@ impl Known {
         }
     }
 
+    /// Who drives and who looks; `Err(None)` where it does not say in time.
+    async fn lease(&self, api: &Api, deadline: Instant) -> Result<Lease, Option<Error>> {
+        let was_silent = self.state().lease_silent;
+        let deadline = if was_silent { Instant::now() + limits::PROBE_SILENT } else { deadline };
+        let answer = timeout_at(deadline, api.lease()).await;
+        self.state().lease_silent = answer.is_err();
+        answer.map_err(|_| None)?.map_err(Some)
+    }
+
     fn note(&self, sign: Sign) -> bool {
         let mut state = self.state();
         state.silent = sign == Sign::Silence;
         state.reachable = Some(sign == Sign::Contact);
-        state.outage.note(sign, Instant::now())
+        state.outage.note(sign, std::time::Instant::now())
     }
 
-    fn answered(&self, descriptor: Descriptor, lease: Result<Lease, Error>) -> Probed {
+    fn answered(&self, descriptor: Descriptor, lease: Result<Lease, Option<Error>>) -> Probed {
         let receipt = self.record.public(Some(true));
         let profile = descriptor.profile.or_else(|| receipt.metadata.profile.clone());
-        let trouble = lease.as_ref().err().map(|error| trouble(&self.record, error.reason(), error.to_string()));
+        let trouble = lease.as_ref().err().map(|error| trouble(&self.record, error.as_ref()));
         let (state, model, actions) = (descriptor.state, descriptor.model, descriptor.actions);
         let runtime = Runtime { receipt, state, model, profile, actions, lease: lease.ok() };
         Probed { runtime: Some(runtime), trouble, forget: false }
     }
 
     fn failed(&self, error: Option<&Error>) -> Probed {
-        let (reason, message) = match error {
-            Some(error) => (error.reason(), error.to_string()),
-            None => (Reason::Timeout, "the runtime takes connections and does not answer".to_owned()),
-        };
-        Probed { runtime: None, trouble: Some(trouble(&self.record, reason, message)), forget: false }
+        Probed { runtime: None, trouble: Some(trouble(&self.record, error)), forget: false }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -149,7 +158,12 @@ pub fn looker(record: &Record) -> Caller {
     Caller { client_id, permissions: vec![Permission::Observe] }
 }
 
-fn trouble(record: &Record, reason: Reason, message: String) -> Trouble {
+/// Without an error: it was silent.
+fn trouble(record: &Record, error: Option<&Error>) -> Trouble {
+    let (reason, message) = match error {
+        Some(error) => (error.reason(), presentable(error.to_string())),
+        None => (Reason::Timeout, "the runtime takes connections and does not answer".to_owned()),
+    };
     let problem = Problem {
         harness: Some(record.source.harness),
         path: None,
@@ -161,10 +175,8 @@ fn trouble(record: &Record, reason: Reason, message: String) -> Trouble {
     Trouble { problem, source: Some(record.source.clone()) }
 }
 
-async fn describe(record: &Record, client: &Arc<Client>) -> Result<(Descriptor, Result<Lease, Error>), Error> {
-    let api = Api::new(client.clone(), looker(record));
+async fn describe(api: &Api, record: &Record) -> Result<Descriptor, Error> {
     let descriptor = api.describe().await?;
     record.agrees(&descriptor)?;
-    let lease = api.lease().await;
-    Ok((descriptor, lease))
+    Ok(descriptor)
 }

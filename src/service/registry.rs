@@ -41,7 +41,10 @@ pub(super) fn list(service: &Service, context: &Context, params: ListParams) -> 
     };
     let query = params.query.unwrap_or_default();
     check_query(&query)?;
-    let snapshot = service.registry.snapshot(context)?;
+    let snapshot = match query.live {
+        Some(false) => service.registry.snapshot_of_files(context)?,
+        _ => service.registry.snapshot(context)?,
+    };
     let roots = service.registry.roots();
     let cursor = params.cursor.as_deref();
     Ok(snapshot.list(&Request { query: &query, cursor, limit, grant: &context.grant, roots: &roots }, context)?)
@@ -103,7 +106,7 @@ pub(super) fn coverage(
     context: &Context,
     params: CoverageParams,
 ) -> Result<CoverageResult, RpcError> {
-    let snapshot = service.registry.snapshot(context)?;
+    let snapshot = service.registry.snapshot_of_files(context)?;
     let reports: Vec<&RootReport> = snapshot.reports().collect();
     let scoped = context.grant.has_workspace_scope();
     let harnesses = harness::stores()

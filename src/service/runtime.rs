@@ -4,8 +4,8 @@ use super::{Context, Service, blocking, registry};
 use crate::limits;
 use crate::protocol::{
     AcceptedResult, AttachParams, AttachResult, AttachmentParams, CloseResult, DetachResult, DiscoverParams,
-    DiscoverResult, Empty, Endpoint, ForgetParams, ForgetResult, InterruptResult, InvokeParams, InvokeResult, Lease,
-    LeaseResult, Permission, Reason, ReceiptsResult, RegisterParams, RegisterResult, RespondParams, RpcError,
+    DiscoverResult, Empty, Endpoint, ForgetParams, ForgetResult, Harness, InterruptResult, InvokeParams, InvokeResult,
+    Lease, LeaseResult, Permission, Reason, ReceiptsResult, RegisterParams, RegisterResult, RespondParams, RpcError,
     RuntimeDescribeParams, RuntimeDescribeResult, Source, SteerParams, SteerResult, SubmitParams, SubmitResult,
     UnregisterParams,
 };
@@ -34,7 +34,7 @@ pub(super) async fn published(service: &Arc<Service>, context: &Context) -> Resu
     blocking(move || {
         let mut published = service.runtimes.published();
         published.known.retain(|known| grant.reaches_source(&known.record.source));
-        if grant.has_workspace_scope() {
+        if grant.has_scope() {
             published.problems.clear();
         }
         published.problems.truncate(limits::PROBLEMS_LISTED);
@@ -92,14 +92,23 @@ pub(super) async fn forget(
     }
     blocking(move || {
         let receipts = service.runtimes.receipts();
-        match receipts.peek(&endpoint)? {
-            Some(record) if context.grant.reaches_source(&record.source) => {
-                Ok(ForgetResult { removed: receipts.forget(&record)? })
-            }
-            _ => Ok(ForgetResult { removed: false }),
+        if !reaches_receipt(&service, &context, &endpoint) {
+            return Ok(ForgetResult { removed: false });
         }
+        let removed = match receipts.peek(&endpoint)? {
+            Some(record) => receipts.forget(&record)?,
+            None => false,
+        };
+        Ok(ForgetResult { removed })
     })
     .await?
+}
+
+/// Whether a receipt is in scope. One that does not hold cannot be placed, and is outside every scope. Reads a file.
+fn reaches_receipt(service: &Service, context: &Context, endpoint: &Endpoint) -> bool {
+    let grant = &context.grant;
+    let holds = || service.runtimes.receipts().peek(endpoint).ok().flatten();
+    !grant.has_scope() || holds().is_some_and(|record| grant.reaches_source(&record.source))
 }
 
 /// How a client names a runtime.
@@ -128,11 +137,14 @@ impl Target {
     async fn find(self, service: &Arc<Service>, context: &Context) -> Result<Arc<Known>, RpcError> {
         match self {
             Self::Endpoint(endpoint, source) => {
-                if !context.grant.reaches_source(&source) {
-                    return Err(runtime::ReceiptError::NotLive(endpoint).into());
-                }
-                let service = service.clone();
-                Ok(blocking(move || service.runtimes.resolve(&endpoint, &source)).await??)
+                let (service, context) = (service.clone(), context.clone());
+                let resolve = move || {
+                    if !context.grant.reaches_source(&source) || !reaches_receipt(&service, &context, &endpoint) {
+                        return Err(runtime::ReceiptError::NotLive(endpoint));
+                    }
+                    service.runtimes.resolve(&endpoint, &source)
+                };
+                Ok(blocking(resolve).await??)
             }
             Self::RuntimeId(id) => {
                 let known = published(service, context).await?.known;
@@ -147,8 +159,9 @@ impl Target {
             Self::Id(id) => {
                 let known = published(service, context).await?.known;
                 match by_runtime_id(&known, &id)? {
-                    Some(known) => Ok(known),
-                    None => by_session(service, context, known, id).await,
+                    Some(known) if !is_of_a_session(&id) => Ok(known),
+                    // Of a session that has this id, a runtime that only calls itself so is none.
+                    _ => by_session(service, context, known, id).await,
                 }
             }
         }
@@ -164,6 +177,11 @@ fn by_runtime_id(known: &[Arc<Known>], id: &str) -> Result<Option<Arc<Known>>, R
             Err(RpcError::new(Reason::AmbiguousRuntime, how))
         }
     }
+}
+
+/// Whether an id looks like that of a session.
+fn is_of_a_session(id: &str) -> bool {
+    id.split_once(':').is_some_and(|(harness, _)| harness.parse::<Harness>().is_ok())
 }
 
 /// The newest runtime of a session that answers, else the newest.

@@ -1,4 +1,6 @@
 use super::{Home, NEWEST, OLDER, WAITER, three};
+use crate::support::inventory::{hosting, receipts_in};
+use crate::support::runtime::{Options, Runtime};
 use serde_json::json;
 use tackroom::protocol::{ListResult, State};
 
@@ -24,6 +26,33 @@ fn among_the_live_the_one_that_needs_somebody_comes_before_the_newer() {
     let run = home.run(&["list"]);
     let states: Vec<_> = run.out.lines().skip(1).map(|line| line.split_whitespace().next().unwrap()).collect();
     assert_eq!(states, ["waiting", "busy", "idle"]);
+}
+
+#[test]
+fn what_runs_comes_before_what_is_stored_and_a_runtime_in_trouble_is_told() {
+    let (home, _waiting) = three();
+    let receipts = receipts_in(home.path());
+    let busy = Runtime::start(hosting(OLDER, "runtime-of-the-older", "/w"));
+    let idle = Runtime::start(Options::main("alone", "/w"));
+    let refusing = Runtime::start(Options::main("refusing", "/w"));
+    for runtime in [&busy, &idle, &refusing] {
+        runtime.publish(&receipts);
+    }
+    busy.set_busy(true);
+    refusing.refuse();
+    let run = home.run(&["list"]);
+    let rows: Vec<Vec<&str>> = run.out.lines().skip(1).map(|line| line.split_whitespace().take(3).collect()).collect();
+    let expected = [
+        ["waiting", "claude-code", WAITER],
+        ["busy", "claude-code", OLDER],
+        ["idle", "supercode", "alone"],
+        ["persisted", "claude-code", NEWEST],
+    ];
+    assert_eq!(rows, expected);
+    assert_eq!(run.err, "trouble with 1 runtime; `tackroom doctor` says which\n");
+    let run = home.run(&["doctor"]);
+    assert!(run.out.contains("the runtime takes no connection"), "{}", run.out);
+    assert!(run.out.contains("refusing"), "{}", run.out);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod answer;
 mod home;
+pub mod inventory;
 pub mod runtime;
 mod schema;
 mod server;

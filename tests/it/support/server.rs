@@ -307,6 +307,16 @@ impl Server {
         assert_eq!(self.expect_frame(), json!({ "jsonrpc": "2.0", "id": id, "result": {} }));
     }
 
+    pub fn pid(&self) -> i32 {
+        self.child.id() as i32
+    }
+
+    /// Kills it, and leaves no zombie.
+    pub fn kill(&mut self) {
+        self.child.kill().expect("a child");
+        self.child.wait().expect("a child");
+    }
+
     pub fn signal(&self, signal: Signal) {
         kill(Pid::from_raw(self.child.id() as i32), signal).expect("a running server");
     }

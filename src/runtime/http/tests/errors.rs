@@ -1,6 +1,7 @@
 use super::*;
 use crate::protocol::{Reason, RpcError};
 use crate::runtime::Error;
+use crate::runtime::outage::Sign;
 use serde_json::json;
 
 /// The error that comes of an answer.
@@ -48,7 +49,7 @@ async fn every_error_of_the_contract_has_its_reason() {
         }
         let error = error(ok(&body.to_string())).await;
         assert_eq!(error.reason(), reason, "{body}");
-        assert!(error.is_contact());
+        assert_eq!(error.sign(), Sign::Contact);
     }
 }
 
@@ -98,9 +99,22 @@ async fn every_status_has_its_reason() {
         ("502 Bad Gateway", "", Reason::Transport, false),
     ] {
         let error = error(http(status, body)).await;
-        assert_eq!((error.reason(), error.is_contact()), (reason, contact), "{status} {body}");
+        let sign = if contact { Sign::Contact } else { Sign::Failure };
+        assert_eq!((error.reason(), error.sign()), (reason, sign), "{status} {body}");
         if let Error::Http { message: Some(message), .. } = &error {
             assert!(error.to_string().contains(message.as_str()), "{error}");
         }
     }
+}
+
+#[test]
+fn what_keeps_this_process_from_connecting_says_nothing_of_the_runtime() {
+    use std::io::{Error as Io, ErrorKind};
+    const EMFILE: i32 = 24;
+    for error in
+        [ErrorKind::PermissionDenied.into(), ErrorKind::NetworkUnreachable.into(), Io::from_raw_os_error(EMFILE)]
+    {
+        assert_eq!(Error::Refused(error).sign(), Sign::Untried);
+    }
+    assert_eq!(Error::Refused(ErrorKind::ConnectionRefused.into()).sign(), Sign::Failure);
 }
