@@ -138,8 +138,16 @@ impl Receipts {
     }
 
     /// The same, where the runtime must run this conversation.
-    pub fn resolve_source(&self, endpoint: &Endpoint, source: &Source) -> Result<Arc<Record>, Error> {
+    pub fn resolve_source(
+        &self,
+        endpoint: &Endpoint,
+        source: &Source,
+        reach: impl Fn(&Source) -> bool,
+    ) -> Result<Arc<Record>, Error> {
         let record = self.resolve(endpoint)?;
+        if !reach(&record.source) {
+            return Err(Error::NotLive(endpoint.clone()));
+        }
         if record.runs(source) { Ok(record) } else { Err(Error::IdentityMismatch(endpoint.clone())) }
     }
 

@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use tokio::runtime::Handle;
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 /// What the spawner set.
@@ -49,6 +49,7 @@ pub struct Service {
     registry: Registry,
     runtimes: Arc<Runtimes>,
     attachments: AtomicU64,
+    attaching: Arc<Semaphore>,
     instance_id: String,
 }
 
@@ -62,7 +63,8 @@ impl Service {
         let receipts = Receipts::new(config.homes.receipts().map(Path::to_owned));
         let runtimes = Arc::new(Runtimes::new(receipts, handle));
         let registry = Registry::new(config.homes.clone(), instance_id.clone(), runtimes.clone());
-        Ok(Self { config, registry, runtimes, attachments: 0.into(), instance_id })
+        let attaching = Arc::new(Semaphore::new(config.limits.attachments));
+        Ok(Self { config, registry, runtimes, attachments: 0.into(), attaching, instance_id })
     }
 
     /// Removes what servers that were killed left behind. Reads files.
@@ -150,8 +152,9 @@ pub struct Context {
     pub grant: Grant,
     /// Set when the client does not want the answer any more.
     pub cancel: CancellationToken,
-    /// Set once the answer is on its way: what the request opened may be told of from then on.
-    pub replied: CancellationToken,
+    /// True once the answer is on its way: what the request opened may be told of from then on. Closed where there will
+    /// be no answer.
+    pub replied: watch::Receiver<bool>,
     progress: Option<Arc<Progress>>,
 }
 
@@ -162,7 +165,7 @@ struct Progress {
 
 impl Context {
     /// A request of a client, with all that the client may do.
-    pub fn new(client: Arc<Client>, cancel: CancellationToken, replied: CancellationToken) -> Self {
+    pub fn new(client: Arc<Client>, cancel: CancellationToken, replied: watch::Receiver<bool>) -> Self {
         Self { grant: client.grant(), client, cancel, replied, progress: None }
     }
 

@@ -19,6 +19,7 @@ mod readme;
 mod registry_coverage;
 mod registry_describe;
 mod registry_list;
+mod runtime_attach;
 mod schema;
 mod session_load;
 mod stores;

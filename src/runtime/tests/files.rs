@@ -28,8 +28,8 @@ fn a_receipt_resolves_to_what_it_says_and_to_its_conversation_alone() {
     place.put(1, &receipt(1));
     let record = place.receipts.resolve(&endpoint(1)).unwrap();
     assert_eq!((record.runtime_id.as_str(), record.token.secret()), ("runtime-1", SECRET));
-    assert!(place.receipts.resolve_source(&endpoint(1), &record.source).is_ok());
-    let error = place.receipts.resolve_source(&endpoint(1), &source()).unwrap_err();
+    assert!(place.receipts.resolve_source(&endpoint(1), &record.source, |_| true).is_ok());
+    let error = place.receipts.resolve_source(&endpoint(1), &source(), |_| true).unwrap_err();
     assert_eq!(error.reason().word(), "identity_mismatch");
     let error = place.receipts.resolve(&endpoint(2)).unwrap_err();
     assert_eq!(error.reason().word(), "not_live");
