@@ -152,6 +152,8 @@ pub const OUTAGE: std::time::Duration = std::time::Duration::from_secs(2);
 pub const RUNTIME_CALL: std::time::Duration = std::time::Duration::from_secs(10);
 /// The shortest time between two renewals of control.
 pub const RENEWAL: std::time::Duration = std::time::Duration::from_millis(50);
+/// Requests of one attachment on their way to its runtime; further ones wait.
+pub const ATTACHMENT_CALLS: u32 = 64;
 /// Events of one attachment that wait for a client that does not read; then it lags.
 pub const EVENTS_WAITING: usize = 4_096;
 /// Bytes of such events.

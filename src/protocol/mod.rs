@@ -26,6 +26,7 @@ use schemars::JsonSchema;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
+use tokio_util::sync::CancellationToken;
 
 /// A coding-agent program whose sessions Tackroom knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -177,11 +178,22 @@ pub struct Notification {
     pub method: &'static str,
     /// Its params.
     pub params: Box<RawValue>,
+    void: Option<CancellationToken>,
 }
 
 impl Notification {
     /// A notification with these params. Fails only where they cannot be written as JSON.
     pub fn new(method: &'static str, params: &impl Serialize) -> serde_json::Result<Self> {
-        Ok(Self { method, params: serde_json::value::to_raw_value(params)? })
+        Ok(Self { method, params: serde_json::value::to_raw_value(params)?, void: None })
+    }
+
+    /// The same, which is not to be sent any more once this is cancelled.
+    pub fn unless(self, void: &CancellationToken) -> Self {
+        Self { void: Some(void.clone()), ..self }
+    }
+
+    /// Whether it is still to be sent.
+    pub fn holds(&self) -> bool {
+        self.void.as_ref().is_none_or(|void| !void.is_cancelled())
     }
 }

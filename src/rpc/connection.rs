@@ -18,7 +18,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll};
 use tokio::io::AsyncReadExt;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::bytes::BytesMut;
 use tokio_util::sync::CancellationToken;
@@ -76,7 +76,7 @@ struct Done {
     id: Option<Id>,
     place: Place,
     answer: Answer,
-    replied: CancellationToken,
+    replied: watch::Sender<bool>,
 }
 
 /// What is sent in the end whatever happens, also when the call panics.
@@ -183,7 +183,8 @@ impl Connection {
                 }
                 Some(done) = results.recv() => self.finish(done),
                 came = came => match came {
-                    Came::Notification(notification) => self.notify(&notification),
+                    Came::Notification(notification) if notification.holds() => self.notify(&notification),
+                    Came::Notification(_) => {}
                     Came::Read(Ok(1..)) => {}
                     Came::Read(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
                     Came::Read(Ok(0) | Err(_)) => {
@@ -255,7 +256,7 @@ impl Connection {
     fn push_batch(&mut self, batch: WholeBatch) {
         let admitted = batch.replied.len();
         self.push(batch.answer, if admitted == 0 { Kind::Refusal } else { Kind::Answer(admitted) });
-        batch.replied.iter().for_each(CancellationToken::cancel);
+        batch.replied.into_iter().for_each(told);
     }
 
     async fn take(&mut self, message: Message, place: Place) {
@@ -335,13 +336,13 @@ impl Connection {
     /// Starts a call: one that takes no time is done at once.
     fn begin(&mut self, id: Option<Id>, call: Call, place: Place) {
         let cancel = self.inflight.begin(id.as_ref(), place);
-        let replied = CancellationToken::new();
+        let (replied, known) = watch::channel(false);
         if call.positional {
             let answer = Answer::Error(RpcError::new(Reason::InvalidParams, "params go by name, as an object"));
             return self.finish(Done { id, place, answer, replied });
         }
         let mut extensions = Extensions::new();
-        extensions.insert(Context::new(self.client.clone(), cancel.clone(), replied.clone()));
+        extensions.insert(Context::new(self.client.clone(), cancel.clone(), known));
         let params = Params::new(call.params.as_ref().map(|params| params.get()));
         match self.module.method(&call.method) {
             Some(MethodCallback::Sync(callback)) => {
@@ -377,7 +378,7 @@ impl Connection {
         match done.place {
             Place::Alone => {
                 self.push(answer, Kind::Answer(1));
-                done.replied.cancel();
+                told(done.replied);
             }
             Place::Batch(batch) => {
                 if let Some(whole) = self.inflight.answer(batch, answer, Some(done.replied)) {
@@ -423,6 +424,11 @@ impl Connection {
         // The client may have gone without reading: then nothing is lost.
         let _ = tokio::time::timeout(limits::DRAIN, all).await;
     }
+}
+
+/// Tells that an answer went out. Most calls open nothing that waits for it.
+fn told(replied: watch::Sender<bool>) {
+    let _ = replied.send(true);
 }
 
 /// The first of two that is ready.

@@ -2,6 +2,7 @@
 
 use super::message::Id;
 use std::collections::HashMap;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// Where an answer goes.
@@ -28,7 +29,7 @@ struct Batch {
     open: usize,
     answers: Vec<Vec<u8>>,
     /// One for each answer of an admitted request that waits here for the rest of the batch.
-    replied: Vec<CancellationToken>,
+    replied: Vec<watch::Sender<bool>>,
 }
 
 /// The answer to a batch.
@@ -37,7 +38,7 @@ pub struct WholeBatch {
     /// As it goes out.
     pub answer: Vec<u8>,
     /// What is told that it went out: one for each request that was admitted.
-    pub replied: Vec<CancellationToken>,
+    pub replied: Vec<watch::Sender<bool>>,
 }
 
 impl Inflight {
@@ -102,7 +103,7 @@ impl Inflight {
     }
 
     /// Puts an answer into a batch; that of a call at work comes with what is told once it went out.
-    pub fn answer(&mut self, batch: u64, answer: Vec<u8>, replied: Option<CancellationToken>) -> Option<WholeBatch> {
+    pub fn answer(&mut self, batch: u64, answer: Vec<u8>, replied: Option<watch::Sender<bool>>) -> Option<WholeBatch> {
         let open = self.batches.get_mut(&batch)?;
         open.answers.push(answer);
         open.replied.push(replied?);

@@ -96,6 +96,9 @@ impl Api {
         }
         let raw = self.call("frontend.v2.attach", &Params { limit }, RUNTIME_ANSWER).await?;
         let Wire { descriptor: own, history, history_cursor, replay } = object(&raw)?;
+        if history_cursor == SYNTHETIC {
+            return Err(Error::malformed("its history reaches to a number that no event has"));
+        }
         let replay = replay.into_iter().filter(|event| event.sequence != SYNTHETIC).map(RuntimeEvent::from).collect();
         Ok(Snapshot { descriptor: descriptor(own)?, history, history_cursor, replay })
     }

@@ -1,4 +1,5 @@
-//! Joining a runtime: first the stream, then the snapshot, so that nothing falls between them.
+//! Joining a runtime: first the stream, then the snapshot, so that nothing falls between them. And leaving it: what is
+//! said to it last is that the client is gone.
 
 use super::api::{Api, EventStream, Snapshot};
 use super::error::Error;
@@ -6,15 +7,32 @@ use super::http::{Caller, Client};
 use super::receipt::Record;
 use crate::limits;
 use crate::protocol::{Endpoint, Lease};
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::{Notify, Semaphore};
 
 /// Which names are in use at which runtimes: a runtime forgets a name when any stream of it ends, so each is used once.
 #[derive(Clone, Default)]
-pub struct Seats(Arc<Mutex<HashSet<Place>>>);
+pub struct Seats(Arc<Taken>);
+
+#[derive(Default)]
+struct Taken {
+    seats: Mutex<HashMap<Place, Use>>,
+    freed: Notify,
+}
 
 /// A runtime, and a client's name there.
 type Place = (Endpoint, String);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    Attached,
+    /// The runtime is being told that the client is gone.
+    Leaving,
+}
 
 /// A name in use at a runtime, until this is dropped.
 pub struct Seat {
@@ -23,21 +41,78 @@ pub struct Seat {
 }
 
 impl Seats {
-    /// Takes a name, if it is free.
-    pub fn take(&self, endpoint: &Endpoint, client_id: &str) -> Option<Seat> {
+    /// Takes a name, if it is free; one that is being given up is waited for.
+    pub async fn take(&self, endpoint: &Endpoint, client_id: &str) -> Option<Seat> {
         let place = (endpoint.clone(), client_id.to_owned());
-        self.taken().insert(place.clone()).then(|| Seat { seats: self.clone(), place })
+        loop {
+            let mut freed = std::pin::pin!(self.0.freed.notified());
+            freed.as_mut().enable();
+            match self.seats().entry(place.clone()) {
+                Entry::Vacant(free) => {
+                    free.insert(Use::Attached);
+                    return Some(Seat { seats: self.clone(), place });
+                }
+                Entry::Occupied(taken) if *taken.get() == Use::Attached => return None,
+                Entry::Occupied(_) => {}
+            }
+            freed.await;
+        }
     }
 
-    fn taken(&self) -> MutexGuard<'_, HashSet<Place>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn seats(&self) -> MutexGuard<'_, HashMap<Place, Use>> {
+        self.0.seats.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Seat {
+    fn is_leaving(&self) {
+        self.seats.seats().insert(self.place.clone(), Use::Leaving);
     }
 }
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        self.seats.taken().remove(&self.place);
+        self.seats.seats().remove(&self.place);
+        self.seats.0.freed.notify_waiters();
     }
+}
+
+/// The requests of one client that are on their way to its runtime. Each is carried to its end though nobody waits for it
+/// any more: one that came after the client's leave would make the runtime know the client again.
+#[derive(Clone)]
+pub struct Calls(Arc<Semaphore>);
+
+impl Calls {
+    fn new() -> Self {
+        Self(Arc::new(Semaphore::new(limits::ATTACHMENT_CALLS as usize)))
+    }
+
+    /// Carries a request to its end, or that of its time.
+    pub async fn carry<T: Send + 'static>(
+        &self,
+        time: Duration,
+        request: impl Future<Output = Result<T, Error>> + Send + 'static,
+    ) -> Result<T, Error> {
+        let on_its_way = self.0.clone().acquire_owned().await.map_err(|_| Error::Left)?;
+        let carried = tokio::spawn(async move {
+            let answer = timely(time, request).await;
+            drop(on_its_way);
+            answer
+        });
+        carried.await.map_err(|_| Error::Left)?
+    }
+
+    /// Waits until none is on its way, but not for long, and lets none begin.
+    async fn end(&self) {
+        let all = self.0.acquire_many(limits::ATTACHMENT_CALLS);
+        let _ = tokio::time::timeout(limits::PROBE, all).await;
+        self.0.close();
+    }
+}
+
+/// Waits for a runtime no longer than this.
+pub async fn timely<T>(time: Duration, work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    tokio::time::timeout(time, work).await.unwrap_or(Err(Error::Silent(time)))
 }
 
 /// What a client that joined has.
@@ -45,6 +120,8 @@ pub struct Joined {
     pub stream: EventStream,
     pub snapshot: Snapshot,
     pub lease: Lease,
+    pub calls: Calls,
+    pub seat: Seat,
 }
 
 /// Joins a runtime. When this is dropped or fails, the runtime is left without a stream and without an observer, and
@@ -55,38 +132,42 @@ pub async fn join(
     caller: &Caller,
     history: u32,
     seat: Seat,
-) -> Result<(Joined, Seat), Error> {
+) -> Result<Joined, Error> {
     let api = Api::new(client.clone(), caller.clone());
-    let mut presence = Presence { api: api.clone(), seat: Some(seat) };
+    let calls = Calls::new();
+    let mut presence = Presence { api: api.clone(), calls: calls.clone(), seat: Some(seat) };
     let stream = api.events().await?;
-    let snapshot = api.attach(history).await?;
+    let joining = api.clone();
+    let snapshot = calls.carry(limits::ATTACH, async move { joining.attach(history).await }).await?;
     record.agrees(&snapshot.descriptor)?;
-    let lease = api.lease().await?;
-    match presence.seat.take() {
-        Some(seat) => Ok((Joined { stream, snapshot, lease }, seat)),
-        None => Err(Error::Closed),
-    }
+    let lease = calls.carry(limits::ATTACH, async move { api.lease().await }).await?;
+    let seat = presence.seat.take().ok_or(Error::Left)?;
+    Ok(Joined { stream, snapshot, lease, calls, seat })
 }
 
-/// Tells a runtime that a client is gone; who drives and who looks then, if it says so in time. The end of the stream
-/// tells it too, but a request that was on its way may come after that.
-pub async fn leave(api: &Api) -> Option<Lease> {
-    tokio::time::timeout(limits::PROBE, api.detach()).await.ok()?.ok()
+/// Tells a runtime that a client is gone, after all else that it is told of the client: who drives and who looks then, if
+/// it says so in time. The end of the stream tells it too, and sooner.
+pub async fn leave(api: &Api, calls: &Calls, seat: Seat) -> Option<Lease> {
+    seat.is_leaving();
+    calls.end().await;
+    let lease = timely(limits::PROBE, api.detach()).await;
+    drop(seat);
+    lease.ok()
 }
 
 /// That a runtime may know a client that did not come to stay.
 struct Presence {
     api: Api,
+    calls: Calls,
     seat: Option<Seat>,
 }
 
 impl Drop for Presence {
     fn drop(&mut self) {
         let (Some(seat), Ok(handle)) = (self.seat.take(), tokio::runtime::Handle::try_current()) else { return };
-        let api = self.api.clone();
-        handle.spawn(async move {
-            leave(&api).await;
-            drop(seat);
-        });
+        // Who comes back at once waits for it.
+        seat.is_leaving();
+        let (api, calls) = (self.api.clone(), self.calls.clone());
+        handle.spawn(async move { leave(&api, &calls, seat).await });
     }
 }

@@ -1,9 +1,12 @@
 //! One client that joined one runtime: what it may do there, and the control that it holds.
 
 use super::api::Api;
+use super::attach::Calls;
+use super::error::Error;
 use super::http::{Caller, Client};
 use crate::limits;
 use crate::protocol::{Endpoint, Lease, Permission, Source};
+use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -20,6 +23,7 @@ pub struct Attachment {
     /// The conversation that the runtime runs.
     pub source: Source,
     client: Arc<Client>,
+    calls: Calls,
     permissions: Mutex<Vec<Permission>>,
     auto_renew: bool,
     /// How long control lasts without being renewed, while it may be held.
@@ -29,6 +33,8 @@ pub struct Attachment {
     ended: CancellationToken,
     /// Set when the runtime has forgotten the client: who drives and who looks then, where it said so.
     left: watch::Sender<Option<Option<Lease>>>,
+    /// Set when nothing of it is left.
+    gone: CancellationToken,
 }
 
 impl Attachment {
@@ -36,8 +42,9 @@ impl Attachment {
         id: String,
         caller: Caller,
         (endpoint, source): (Endpoint, Source),
-        client: Arc<Client>,
+        (client, calls): (Arc<Client>, Calls),
         auto_renew: bool,
+        ended: CancellationToken,
     ) -> Self {
         Self {
             id,
@@ -45,12 +52,14 @@ impl Attachment {
             endpoint,
             source,
             client,
+            calls,
             permissions: Mutex::new(caller.permissions),
             auto_renew,
             held: watch::Sender::new(None),
             ttl: Mutex::default(),
-            ended: CancellationToken::new(),
+            ended,
             left: watch::Sender::new(None),
+            gone: CancellationToken::new(),
         }
     }
 
@@ -58,6 +67,23 @@ impl Attachment {
     pub fn api(&self, permitted: impl Fn(Permission) -> bool) -> Api {
         let permissions = self.permissions().iter().copied().filter(|one| permitted(*one)).collect();
         Api::new(self.client.clone(), Caller { client_id: self.client_id.clone(), permissions })
+    }
+
+    /// Asks the runtime something, with no more than `permitted` of what the attachment may do. It is carried to its end
+    /// though this is dropped.
+    ///
+    /// # Errors
+    /// Those of the runtime, and where the attachment is over.
+    pub async fn ask<T, F>(
+        &self,
+        permitted: impl Fn(Permission) -> bool,
+        ask: impl FnOnce(Api) -> F,
+    ) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, Error>> + Send + 'static,
+    {
+        self.calls.carry(limits::RUNTIME_CALL, ask(self.api(permitted))).await
     }
 
     /// Whether the attachment may do something.
@@ -77,14 +103,18 @@ impl Attachment {
     pub fn note(&self, lease: &Lease) {
         let ours = lease.controller.as_ref().is_some_and(|controller| controller.client_id == self.client_id);
         *self.ttl.lock().unwrap_or_else(PoisonError::into_inner) = Duration::from_millis(lease.lease_ttl_ms);
-        self.hold(ours);
+        self.renew_if(ours);
     }
 
-    /// Notes that the client may have come to drive, or not any more, by what it asked for: the next heartbeat tells.
-    pub fn hold(&self, held: bool) {
-        let held = held && self.auto_renew && self.allows(Permission::Interact);
-        let ttl = held.then(|| *self.ttl.lock().unwrap_or_else(PoisonError::into_inner));
-        self.held.send_if_modified(|known| std::mem::replace(known, ttl) != ttl);
+    /// Notes that the client may have come to drive by what it asked for: the next heartbeat tells.
+    pub fn hold(&self) {
+        self.renew_if(true);
+    }
+
+    fn renew_if(&self, held: bool) {
+        let renewed = held && self.auto_renew && self.allows(Permission::Interact);
+        let ttl = renewed.then(|| *self.ttl.lock().unwrap_or_else(PoisonError::into_inner));
+        self.held.send_replace(ttl);
     }
 
     /// Whether the runtime still knows the client.
@@ -92,7 +122,7 @@ impl Attachment {
         !self.ended.is_cancelled() && self.left.borrow().is_none()
     }
 
-    /// Set when it is over: nothing more is told of it, and nothing waits for its runtime.
+    /// Set when the client, or what it may do, ends it: nothing more is told of it.
     pub fn ended(&self) -> &CancellationToken {
         &self.ended
     }
@@ -101,39 +131,46 @@ impl Attachment {
         self.left.send_replace(Some(lease));
     }
 
-    /// Ends it, and waits until the runtime has forgotten the client: who drives and who looks then, where it says so.
+    pub(super) fn gone(&self) {
+        self.gone.cancel();
+    }
+
+    /// Ends it, and waits until the runtime has forgotten the client and nothing of it is left: who drives and who looks
+    /// then, where the runtime says so.
     pub async fn leave(&self) -> Option<Lease> {
         self.ended.cancel();
-        let mut left = self.left.subscribe();
-        let lease = left.wait_for(Option::is_some).await;
-        lease.ok().and_then(|lease| lease.clone().flatten())
+        self.gone.cancelled().await;
+        self.left.borrow().clone().flatten()
+    }
+
+    pub(super) fn calls(&self) -> &Calls {
+        &self.calls
     }
 
     fn permissions(&self) -> MutexGuard<'_, Vec<Permission>> {
         self.permissions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Renews control at a third of its time for as long as it may be held.
-    pub(super) async fn renew(self: Arc<Self>) {
+    /// Renews control at a third of its time for as long as it may be held. Never ends.
+    pub(super) async fn renew(&self) {
         let mut held = self.held.subscribe();
         loop {
             let Some(ttl) = *held.borrow_and_update() else {
-                tokio::select! {
-                    () = self.ended.cancelled() => return,
-                    _ = held.changed() => continue,
-                }
+                let _ = held.changed().await;
+                continue;
             };
+            let third = (ttl / 3).max(limits::RENEWAL);
             tokio::select! {
-                () = self.ended.cancelled() => return,
                 _ = held.changed() => continue,
-                () = tokio::time::sleep((ttl / 3).max(limits::RENEWAL)) => {}
+                () = tokio::time::sleep(third) => {}
             }
             let api = self.api(|_| true);
             tokio::select! {
-                () = self.ended.cancelled() => return,
-                answer = tokio::time::timeout(ttl / 3, api.heartbeat()) => {
-                    // Otherwise it is asked again in time; if control is lost meanwhile, the next answer says so.
-                    if let Ok(Ok(lease)) = answer {
+                // What it says may be older than what was noted meanwhile.
+                _ = held.changed() => {}
+                // Where it fails it is asked again in time; if control is lost meanwhile, the next answer says so.
+                answer = self.calls.carry(third, async move { api.heartbeat().await }) => {
+                    if let Ok(lease) = answer {
                         self.note(&lease);
                     }
                 }

@@ -4,6 +4,7 @@ use crate::protocol::{Reason, RpcError};
 use serde::Deserialize;
 use std::fmt;
 use std::io;
+use std::time::Duration;
 
 /// Why a runtime did not do what was asked. No text of it holds the token, a header or a URL.
 #[derive(Debug, thiserror::Error)]
@@ -14,6 +15,12 @@ pub enum Error {
     /// The connection ended before the answer, or an event, was whole. Whether the request was carried out is unknown.
     #[error("the runtime closed the connection before its answer was whole; look at its state before you ask again")]
     Closed,
+    /// It took the request and said nothing in the time that it was given.
+    #[error("the runtime did not answer within {} s; it may be suspended", .0.as_secs())]
+    Silent(Duration),
+    /// The client left the runtime meanwhile.
+    #[error("the attachment is over; attach again")]
+    Left,
     /// An HTTP status other than 200, without an error in the words of the contract.
     #[error("{}", http_text(*.status, .message.as_deref()))]
     Http {
@@ -87,6 +94,8 @@ impl Error {
     pub fn reason(&self) -> Reason {
         match self {
             Self::Refused(_) | Self::Closed | Self::Malformed(_) => Reason::Transport,
+            Self::Silent(_) => Reason::Timeout,
+            Self::Left => Reason::NotFound,
             Self::TooLarge(_) => Reason::TooLarge,
             Self::Unsendable(_) => Reason::InvalidArgument,
             Self::Mismatch(_) => Reason::IdentityMismatch,

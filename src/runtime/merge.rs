@@ -1,7 +1,5 @@
 //! The order of events where a replay and a stream that overlap become one: each once, in order.
 
-use crate::protocol::RuntimeEvent;
-
 /// The largest sequence number that was passed on.
 #[derive(Clone, Copy, Debug)]
 pub struct Merge {
@@ -9,13 +7,12 @@ pub struct Merge {
 }
 
 impl Merge {
-    /// Begins where a snapshot ends: at what its history holds, or its replay, or the client has already.
-    pub fn after(history_cursor: u64, replay: &[RuntimeEvent]) -> Self {
-        let replayed = replay.iter().filter_map(|event| event.sequence).max();
-        Self { last: replayed.max(Some(history_cursor)).filter(|last| *last > 0) }
+    /// Begins where a history ends.
+    pub fn after(history_cursor: u64) -> Self {
+        Self { last: Some(history_cursor).filter(|last| *last > 0) }
     }
 
-    /// Whether an event of the stream is new. Gaps are normal; what is not above the last one was told already.
+    /// Whether an event of the replay, then of the stream, is new. Gaps are normal; what is not above the last one was told already.
     pub fn admits(&mut self, sequence: u64) -> bool {
         let new = self.last.is_none_or(|last| sequence > last);
         if new {

@@ -23,6 +23,7 @@ mod tests;
 
 pub use address::{Address, AddressError};
 pub use api::{Api, Descriptor, EventStream, Snapshot};
+pub use attach::timely;
 pub use attachment::Attachment;
 pub use error::{Error, RemoteError};
 pub use http::{Caller, Client};

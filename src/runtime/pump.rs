@@ -8,16 +8,15 @@ use crate::limits;
 use crate::protocol::{Notification, RuntimeEvent, RuntimeEventParams};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
+use tokio::sync::{mpsc, watch};
 
 /// What stands between a runtime's stream and the client.
 pub struct Pump {
     pub attachment: Arc<Attachment>,
     pub merge: Merge,
     pub outgoing: mpsc::Sender<Notification>,
-    /// Set once the client knows the attachment.
-    pub known: CancellationToken,
+    /// True once the client knows the attachment; closed where it never will.
+    pub known: watch::Receiver<bool>,
 }
 
 /// Events that wait for the client.
@@ -53,23 +52,24 @@ impl Pump {
     /// client is told of the end, so that it can come back under the same name.
     pub async fn run(mut self, stream: EventStream, seat: Seat) {
         let ended = self.attachment.ended().clone();
+        let attachment = self.attachment.clone();
         let mut queue = Queue::default();
         let last = tokio::select! {
             () = ended.cancelled() => None,
+            () = unknown(self.known.clone()) => None,
+            () = attachment.renew() => None,
             last = self.follow(stream, &mut queue) => Some(last),
         };
-        self.attachment.hold(false);
-        let lease = leave(&self.attachment.api(|_| true)).await;
-        drop(seat);
-        self.attachment.left(lease);
+        let lease = leave(&attachment.api(|_| true), attachment.calls(), seat).await;
+        attachment.left(lease);
         if let Some(last) = last {
             queue.push(last);
             tokio::select! {
                 () = ended.cancelled() => {}
+                () = unknown(self.known.clone()) => {}
                 () = self.pass_on_all(&mut queue) => {}
             }
         }
-        ended.cancel();
     }
 
     /// Passes events on until the stream is over: what is to be told then.
@@ -92,15 +92,15 @@ impl Pump {
         }
     }
 
-    async fn pass_on_all(&self, queue: &mut Queue) {
+    async fn pass_on_all(&mut self, queue: &mut Queue) {
         while !queue.events.is_empty() {
             self.pass_on(queue).await;
         }
     }
 
     /// Passes the first event on once the client takes it.
-    async fn pass_on(&self, queue: &mut Queue) {
-        self.known.cancelled().await;
+    async fn pass_on(&mut self, queue: &mut Queue) {
+        let _ = self.known.wait_for(|known| *known).await;
         let Ok(permit) = self.outgoing.reserve().await else {
             // Nobody is there to be told.
             return self.attachment.ended().cancel();
@@ -108,8 +108,15 @@ impl Pump {
         let Some(event) = queue.pop() else { return };
         let params = RuntimeEventParams { attachment: self.attachment.id.clone(), event };
         if let Ok(notification) = Notification::new("runtime/event", &params) {
-            permit.send(notification);
+            permit.send(notification.unless(self.attachment.ended()));
         }
+    }
+}
+
+/// Waits until it is certain that the client will never know of the attachment.
+async fn unknown(mut known: watch::Receiver<bool>) {
+    if known.wait_for(|known| *known).await.is_ok() {
+        std::future::pending().await
     }
 }
 

@@ -1,7 +1,7 @@
 //! The runtimes that this server knows: which are published, which of them answer, and who of ours joined which.
 
 use super::api::{Api, Snapshot};
-use super::attach::{Seat, Seats, join};
+use super::attach::{Joined, Seat, Seats, join};
 use super::attachment::Attachment;
 use super::error::Error;
 use super::http::Caller;
@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::runtime::Handle;
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
@@ -28,6 +28,7 @@ pub struct Runtimes {
     known: Mutex<HashMap<Endpoint, Arc<Known>>>,
     attachments: Mutex<HashMap<String, Arc<Attachment>>>,
     seats: Seats,
+    closed: CancellationToken,
 }
 
 /// What is published now.
@@ -53,8 +54,10 @@ pub struct Joining {
     pub auto_renew: bool,
     /// Where events go.
     pub outgoing: mpsc::Sender<Notification>,
-    /// Set once the client knows the attachment.
-    pub known: CancellationToken,
+    /// True once the client knows the attachment; closed where it never will.
+    pub known: watch::Receiver<bool>,
+    /// Its place among all that a client may have.
+    pub place: OwnedSemaphorePermit,
 }
 
 /// The inventory's look at all runtimes, on its way.
@@ -71,7 +74,7 @@ impl Runtimes {
     /// The runtimes whose receipts are there. What needs connections runs on `handle`.
     pub fn new(receipts: Receipts, handle: Handle) -> Self {
         let (known, attachments) = (Mutex::default(), Mutex::default());
-        Self { receipts, handle, known, attachments, seats: Seats::default() }
+        Self { receipts, handle, known, attachments, seats: Seats::default(), closed: CancellationToken::new() }
     }
 
     /// The receipts themselves.
@@ -98,7 +101,7 @@ impl Runtimes {
     /// The runtime of an endpoint that must run a conversation. Reads a file.
     ///
     /// # Errors
-    /// Where there is no such receipt that counts, or it is that of another conversation.
+    /// Where there is no such receipt that counts, or none within `reach`, or it is that of another conversation.
     pub fn resolve(&self, endpoint: &Endpoint, source: &Source) -> Result<Arc<Known>, super::receipts::Error> {
         let record = self.receipts.resolve_source(endpoint, source)?;
         let known = self.published().known.into_iter().find(|known| known.record.is_same_file(&record));
@@ -154,8 +157,8 @@ impl Runtimes {
     }
 
     /// Takes a client's name at a runtime, if nobody else of this server has it there.
-    pub fn seat(&self, known: &Known, client_id: &str) -> Option<Seat> {
-        self.seats.take(&known.record.endpoint, client_id)
+    pub async fn seat(&self, known: &Known, client_id: &str) -> Option<Seat> {
+        self.seats.take(&known.record.endpoint, client_id).await
     }
 
     /// Joins a runtime: it answers as to one who has always been there, and its events follow.
@@ -167,33 +170,32 @@ impl Runtimes {
         known: &Known,
         joining: Joining,
     ) -> Result<(Arc<Attachment>, Snapshot, Lease), Error> {
-        let Joining { id, caller, seat, history, auto_renew, outgoing, known: answered } = joining;
-        let (joined, seat) = join(&known.record, &known.client, &caller, history, seat).await?;
+        let Joining { id, caller, seat, history, auto_renew, outgoing, known: answered, place } = joining;
+        let joined = join(&known.record, &known.client, &caller, history, seat).await?;
+        let Joined { stream, mut snapshot, lease, calls, seat } = joined;
         known.contact();
+        let mut merge = Merge::after(snapshot.history_cursor);
+        snapshot.replay.retain(|event| event.sequence.is_some_and(|sequence| merge.admits(sequence)));
         let about = (known.record.endpoint.clone(), known.record.source.clone());
-        let attachment = Arc::new(Attachment::new(id, caller, about, known.client.clone(), auto_renew));
-        attachment.note(&joined.lease);
+        let means = (known.client.clone(), calls);
+        let attachment = Arc::new(Attachment::new(id, caller, about, means, auto_renew, self.closed.child_token()));
+        attachment.note(&lease);
         lock(&self.attachments).insert(attachment.id.clone(), attachment.clone());
-        let merge = Merge::after(joined.snapshot.history_cursor, &joined.snapshot.replay);
         let pump = Pump { attachment: attachment.clone(), merge, outgoing, known: answered };
         let runtimes = self.clone();
-        tokio::spawn(attachment.clone().renew());
         tokio::spawn(async move {
-            let id = pump.attachment.id.clone();
-            pump.run(joined.stream, seat).await;
-            lock(&runtimes.attachments).remove(&id);
+            let attachment = pump.attachment.clone();
+            pump.run(stream, seat).await;
+            lock(&runtimes.attachments).remove(&attachment.id);
+            drop(place);
+            attachment.gone();
         });
-        Ok((attachment, joined.snapshot, joined.lease))
+        Ok((attachment, snapshot, lease))
     }
 
     /// An attachment that is not over.
     pub fn attachment(&self, id: &str) -> Option<Arc<Attachment>> {
         lock(&self.attachments).get(id).filter(|attachment| attachment.is_there()).cloned()
-    }
-
-    /// How many attachments there are.
-    pub fn attachments(&self) -> usize {
-        lock(&self.attachments).len()
     }
 
     /// Ends the attachments that are out of scope now, and takes from the others what is not permitted any more.
@@ -213,7 +215,7 @@ impl Runtimes {
 
     /// Ends all attachments and removes all receipts of this server.
     pub fn close(&self) {
-        lock(&self.attachments).values().for_each(|attachment| attachment.ended().cancel());
+        self.closed.cancel();
         self.receipts.close();
     }
 }

@@ -8,7 +8,7 @@ use crate::protocol::{
 use crate::registry::{Following, Outcome, Pulse};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
+use tokio::sync::watch::Receiver;
 
 pub(super) async fn follow(
     service: Arc<Service>,
@@ -51,7 +51,7 @@ struct Follower {
 }
 
 impl Follower {
-    async fn run(self, outgoing: mpsc::Sender<Notification>, known: CancellationToken) {
+    async fn run(self, outgoing: mpsc::Sender<Notification>, known: Receiver<bool>) {
         tokio::select! {
             () = self.pulse.ended().cancelled() => {}
             () = self.tell(outgoing, known) => {}
@@ -59,8 +59,12 @@ impl Follower {
     }
 
     /// Tells what is new once the client has room for it: what is written meanwhile comes together.
-    async fn tell(&self, outgoing: mpsc::Sender<Notification>, known: CancellationToken) {
-        known.cancelled().await;
+    async fn tell(&self, outgoing: mpsc::Sender<Notification>, mut known: Receiver<bool>) {
+        if known.wait_for(|known| *known).await.is_err() {
+            // The client will never hear of it.
+            self.service.registry.unfollow(&self.subscription);
+            return;
+        }
         loop {
             let Ok(permit) = outgoing.reserve().await else { return };
             let Ok(Some(event)) = self.look().await else {

@@ -6,7 +6,7 @@ use crate::protocol::{
     RpcError,
 };
 use std::sync::Arc;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 /// A server in this process, with its only client.
@@ -25,7 +25,7 @@ impl Local {
         // Nobody listens to notifications: without a progress token there are none.
         let (outgoing, _) = mpsc::channel(1);
         let client = Arc::new(Client::new(&service, outgoing));
-        let context = Context::new(client, CancellationToken::new(), CancellationToken::new());
+        let context = Context::new(client, CancellationToken::new(), watch::channel(false).1);
         Ok(Self { _runtime: runtime, service, context })
     }
 

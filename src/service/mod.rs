@@ -29,6 +29,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use tokio::runtime::Handle;
+use tokio::sync::watch::Receiver;
 use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
@@ -54,6 +55,7 @@ pub struct Service {
     named: AtomicU64,
     first_states: Semaphore,
     handle: Handle,
+    attaching: Arc<Semaphore>,
     instance_id: String,
 }
 
@@ -68,7 +70,8 @@ impl Service {
         let runtimes = Arc::new(Runtimes::new(receipts, handle.clone()));
         let registry = Arc::new(Registry::new(config.homes.clone(), instance_id.clone(), runtimes.clone()));
         let first_states = Semaphore::new(limits::FIRST_STATES);
-        Ok(Self { config, registry, runtimes, named: 0.into(), first_states, handle, instance_id })
+        let attaching = Arc::new(Semaphore::new(config.limits.attachments));
+        Ok(Self { config, registry, runtimes, named: 0.into(), first_states, attaching, handle, instance_id })
     }
 
     /// Removes what servers that were killed left behind. Reads files.
@@ -162,8 +165,9 @@ pub struct Context {
     pub grant: Grant,
     /// Set when the client does not want the answer any more.
     pub cancel: CancellationToken,
-    /// Set once the answer is on its way: what the request opened may be told of from then on.
-    pub replied: CancellationToken,
+    /// True once the answer is on its way: what the request opened may be told of from then on. Closed where there will
+    /// be no answer.
+    pub replied: Receiver<bool>,
     progress: Option<Arc<Progress>>,
 }
 
@@ -174,7 +178,7 @@ struct Progress {
 
 impl Context {
     /// A request of a client, with all that the client may do.
-    pub fn new(client: Arc<Client>, cancel: CancellationToken, replied: CancellationToken) -> Self {
+    pub fn new(client: Arc<Client>, cancel: CancellationToken, replied: Receiver<bool>) -> Self {
         Self { grant: client.grant(), client, cancel, replied, progress: None }
     }
 

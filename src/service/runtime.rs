@@ -5,11 +5,11 @@ use crate::limits;
 use crate::protocol::{
     AcceptedResult, AttachParams, AttachResult, AttachmentParams, CloseResult, DetachResult, DiscoverParams,
     DiscoverResult, Empty, Endpoint, ForgetParams, ForgetResult, Harness, InterruptResult, InvokeParams, InvokeResult,
-    Lease, LeaseResult, Permission, Reason, ReceiptsResult, RegisterParams, RegisterResult, RespondParams, RpcError,
+    LeaseResult, Permission, Reason, ReceiptsResult, RegisterParams, RegisterResult, RespondParams, RpcError,
     RuntimeDescribeParams, RuntimeDescribeResult, Source, SteerParams, SteerResult, SubmitParams, SubmitResult,
     UnregisterParams,
 };
-use crate::runtime::{self, Api, Attachment, Caller, Joining, Known, Published};
+use crate::runtime::{self, Api, Attachment, Caller, Joining, Known, Published, timely};
 use std::future::Future;
 use std::sync::Arc;
 
@@ -231,11 +231,11 @@ pub(super) async fn attach(
         return Err(invalid("`clientId` is 1 to 128 of `A-Z a-z 0-9 . _ -`".to_owned()));
     }
     let known = Target::of(&mut params)?.find(&service, &context).await?;
-    let max = service.limits().attachments;
-    if service.runtimes.attachments() >= max {
-        return Err(RpcError::new(Reason::Limit, format!("a client has at most {max} attachments; detach one first")));
-    }
-    let seat = service.runtimes.seat(&known, &client_id).ok_or_else(|| {
+    let place = service.attaching.clone().try_acquire_owned().map_err(|_| {
+        let max = service.limits().attachments;
+        RpcError::new(Reason::Limit, format!("a client has at most {max} attachments; detach one first"))
+    })?;
+    let seat = service.runtimes.seat(&known, &client_id).await.ok_or_else(|| {
         RpcError::new(Reason::Busy, "this client id is attached to this runtime already; detach it, or take another")
     })?;
     let joining = Joining {
@@ -247,9 +247,16 @@ pub(super) async fn attach(
         auto_renew: params.auto_renew != Some(false),
         outgoing: context.client.outgoing(),
         known: context.replied.clone(),
+        place,
     };
-    let attached = within(limits::ATTACH, &context, service.runtimes.attach(&known, joining)).await;
-    let (attachment, mut snapshot, lease) = attached?;
+    let (attachment, mut snapshot, lease) = timely(limits::ATTACH, service.runtimes.attach(&known, joining)).await?;
+    // What the client gave up while it was waiting is not there for what was asked for before.
+    let grant = context.client.grant();
+    service.runtimes.narrow(&grant);
+    if !grant.reaches_source(&attachment.source) || !grant.allows(Permission::Observe) {
+        attachment.leave().await;
+        return Err(over(&attachment.id));
+    }
     let skipped = snapshot.history.len().saturating_sub(history as usize);
     snapshot.history.drain(..skipped);
     snapshot.replay.retain(|event| params.after.is_none_or(|after| event.sequence > Some(after)));
@@ -281,40 +288,23 @@ fn is_client_id(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
 }
 
-/// Waits for a runtime no longer than this, and no longer than the client is there.
-async fn within<T>(
-    time: std::time::Duration,
-    context: &Context,
-    work: impl Future<Output = Result<T, runtime::Error>>,
-) -> Result<T, RpcError> {
-    tokio::select! {
-        biased;
-        () = context.client.ended().cancelled() => Err(gone()),
-        answer = tokio::time::timeout(time, work) => match answer {
-            Ok(answer) => Ok(answer?),
-            Err(_) => {
-                let why = format!("the runtime did not answer within {} s; it may be suspended", time.as_secs());
-                Err(RpcError::new(Reason::Timeout, why))
-            }
-        },
-    }
-}
-
-fn gone() -> RpcError {
-    RpcError::new(Reason::Cancelled, "the client has no more to say, so its wait is over; the turn goes on")
-}
-
 fn attachment(service: &Service, context: &Context, id: &str) -> Result<Arc<Attachment>, RpcError> {
     let found = service.runtimes.attachment(id).filter(|attachment| context.grant.reaches_source(&attachment.source));
-    found.ok_or_else(|| {
-        let id: String = id.chars().take(200).collect();
-        RpcError::new(Reason::NotFound, format!("there is no attachment `{id}`, or it is over; attach again"))
-    })
+    found.ok_or_else(|| over(id))
 }
 
-/// The runtime's methods with what this request may do.
-fn api(context: &Context, attachment: &Attachment) -> Api {
-    attachment.api(|permission| context.grant.allows(permission))
+fn over(id: &str) -> RpcError {
+    let id: String = id.chars().take(200).collect();
+    RpcError::new(Reason::NotFound, format!("there is no attachment `{id}`, or it is over; attach again"))
+}
+
+/// Asks the runtime of an attachment something, with what this request may do.
+async fn ask<T, F>(attachment: &Attachment, context: &Context, ask: impl FnOnce(Api) -> F) -> Result<T, RpcError>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T, runtime::Error>> + Send + 'static,
+{
+    Ok(attachment.ask(|permission| context.grant.allows(permission), ask).await?)
 }
 
 pub(super) async fn detach(
@@ -331,35 +321,22 @@ pub(super) async fn describe(
     context: Context,
     params: RuntimeDescribeParams,
 ) -> Result<RuntimeDescribeResult, RpcError> {
-    let api = match params {
+    let descriptor = match params {
         RuntimeDescribeParams { attachment: Some(id), id: None, runtime_id: None } => {
-            api(&context, &*attachment(&service, &context, &id)?)
+            let attachment = attachment(&service, &context, &id)?;
+            ask(&attachment, &context, |api| async move { api.describe().await }).await?
         }
         RuntimeDescribeParams { attachment: None, id, runtime_id } => {
             let mut params = AttachParams { id, runtime_id, ..AttachParams::default() };
             let known = Target::of(&mut params)?.find(&service, &context).await?;
-            service.runtimes.looking(&known)
+            timely(limits::RUNTIME_CALL, service.runtimes.looking(&known).describe()).await?
         }
         _ => {
             let how = "name the runtime by exactly one of `attachment`, `id` and `runtimeId`";
             return Err(RpcError::new(Reason::InvalidParams, how));
         }
     };
-    let descriptor = within(limits::RUNTIME_CALL, &context, api.describe()).await?;
     Ok(RuntimeDescribeResult { descriptor: descriptor.raw })
-}
-
-/// Calls a method that answers who drives.
-async fn leases<F: Future<Output = Result<Lease, runtime::Error>>>(
-    service: &Service,
-    context: &Context,
-    params: &AttachmentParams,
-    call: impl FnOnce(Api) -> F,
-) -> Result<LeaseResult, RpcError> {
-    let attachment = attachment(service, context, &params.attachment)?;
-    let lease = within(limits::RUNTIME_CALL, context, call(api(context, &attachment))).await?;
-    attachment.note(&lease);
-    Ok(LeaseResult { lease })
 }
 
 pub(super) async fn lease(
@@ -367,7 +344,10 @@ pub(super) async fn lease(
     context: Context,
     params: AttachmentParams,
 ) -> Result<LeaseResult, RpcError> {
-    leases(&service, &context, &params, |api| async move { api.lease().await }).await
+    let attachment = attachment(&service, &context, &params.attachment)?;
+    let lease = ask(&attachment, &context, |api| async move { api.lease().await }).await?;
+    attachment.note(&lease);
+    Ok(LeaseResult { lease })
 }
 
 pub(super) async fn heartbeat(
@@ -375,7 +355,10 @@ pub(super) async fn heartbeat(
     context: Context,
     params: AttachmentParams,
 ) -> Result<LeaseResult, RpcError> {
-    leases(&service, &context, &params, |api| async move { api.heartbeat().await }).await
+    let attachment = attachment(&service, &context, &params.attachment)?;
+    let lease = ask(&attachment, &context, |api| async move { api.heartbeat().await }).await?;
+    attachment.note(&lease);
+    Ok(LeaseResult { lease })
 }
 
 pub(super) async fn acquire_control(
@@ -383,7 +366,10 @@ pub(super) async fn acquire_control(
     context: Context,
     params: AttachmentParams,
 ) -> Result<LeaseResult, RpcError> {
-    leases(&service, &context, &params, |api| async move { api.acquire_control().await }).await
+    let attachment = attachment(&service, &context, &params.attachment)?;
+    let lease = drive(&attachment, &context, |api| async move { api.acquire_control().await }).await?;
+    attachment.note(&lease);
+    Ok(LeaseResult { lease })
 }
 
 pub(super) async fn take_control(
@@ -391,39 +377,44 @@ pub(super) async fn take_control(
     context: Context,
     params: AttachmentParams,
 ) -> Result<LeaseResult, RpcError> {
-    leases(&service, &context, &params, |api| async move { api.take_control().await }).await
+    let attachment = attachment(&service, &context, &params.attachment)?;
+    let lease = drive(&attachment, &context, |api| async move { api.take_control().await }).await?;
+    attachment.note(&lease);
+    Ok(LeaseResult { lease })
 }
 
 /// Does what only who drives may do; doing it is taking the wheel, if it is free.
-async fn drive<T>(attachment: &Attachment, work: impl Future<Output = Result<T, RpcError>>) -> Result<T, RpcError> {
-    attachment.hold(true);
-    let answer = work.await;
-    if answer.as_ref().is_err_and(|error| {
-        matches!(error.reason(), Reason::ControllerRequired | Reason::LeaseExpired | Reason::Unauthorized)
-    }) {
-        attachment.hold(false);
-    }
-    answer
+async fn drive<T, F>(attachment: &Attachment, context: &Context, work: impl FnOnce(Api) -> F) -> Result<T, RpcError>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T, runtime::Error>> + Send + 'static,
+{
+    // Where control is another's the next heartbeat tells.
+    attachment.hold();
+    let answer = ask(attachment, context, work).await?;
+    attachment.hold();
+    Ok(answer)
 }
 
 /// Waits for a turn, however long. Who does not want the answer any more stops waiting; the turn goes on.
-async fn turn<T: Send + 'static>(
-    context: &Context,
-    attachment: &Attachment,
-    work: impl Future<Output = Result<T, runtime::Error>> + Send + 'static,
-) -> Result<T, RpcError> {
-    let waiting = tokio::spawn(work);
-    let answer = async {
-        tokio::select! {
-            biased;
-            () = context.client.ended().cancelled() => Err(gone()),
-            answer = waiting => match answer {
-                Ok(answer) => Ok(answer?),
-                Err(_) => Err(RpcError::new(Reason::Internal, "the server failed; please report this")),
-            },
+async fn turn<T, F>(attachment: &Attachment, context: &Context, work: impl FnOnce(Api) -> F) -> Result<T, RpcError>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T, runtime::Error>> + Send + 'static,
+{
+    attachment.hold();
+    let waiting = tokio::spawn(work(attachment.api(|permission| context.grant.allows(permission))));
+    tokio::select! {
+        biased;
+        () = context.client.ended().cancelled() => {
+            let why = "the client has no more to say, so its wait is over; the turn goes on";
+            Err(RpcError::new(Reason::Cancelled, why))
         }
-    };
-    drive(attachment, answer).await
+        answer = waiting => match answer {
+            Ok(answer) => Ok(answer?),
+            Err(_) => Err(RpcError::new(Reason::Internal, "the server failed; please report this")),
+        },
+    }
 }
 
 pub(super) async fn submit(
@@ -432,10 +423,9 @@ pub(super) async fn submit(
     params: SubmitParams,
 ) -> Result<SubmitResult, RpcError> {
     let attachment = attachment(&service, &context, &params.attachment)?;
-    let api = api(&context, &attachment);
-    let images = params.images.unwrap_or_default();
-    let reply = turn(&context, &attachment, async move { api.submit(&params.prompt, &images).await }).await?;
-    Ok(SubmitResult { reply })
+    let SubmitParams { prompt, images, .. } = params;
+    let submit = |api: Api| async move { api.submit(&prompt, &images.unwrap_or_default()).await };
+    Ok(SubmitResult { reply: turn(&attachment, &context, submit).await? })
 }
 
 pub(super) async fn send_input(
@@ -444,10 +434,9 @@ pub(super) async fn send_input(
     params: SubmitParams,
 ) -> Result<AcceptedResult, RpcError> {
     let attachment = attachment(&service, &context, &params.attachment)?;
-    let api = api(&context, &attachment);
-    let images = params.images.unwrap_or_default();
-    let call = within(limits::RUNTIME_CALL, &context, api.send_input(&params.prompt, &images));
-    Ok(AcceptedResult { accepted: drive(&attachment, call).await? })
+    let SubmitParams { prompt, images, .. } = params;
+    let send = |api: Api| async move { api.send_input(&prompt, &images.unwrap_or_default()).await };
+    Ok(AcceptedResult { accepted: drive(&attachment, &context, send).await? })
 }
 
 pub(super) async fn steer(
@@ -456,9 +445,8 @@ pub(super) async fn steer(
     params: SteerParams,
 ) -> Result<SteerResult, RpcError> {
     let attachment = attachment(&service, &context, &params.attachment)?;
-    let api = api(&context, &attachment);
-    let call = within(limits::RUNTIME_CALL, &context, api.steer(&params.prompt));
-    Ok(SteerResult { queued: drive(&attachment, call).await? })
+    let steer = |api: Api| async move { api.steer(&params.prompt).await };
+    Ok(SteerResult { queued: drive(&attachment, &context, steer).await? })
 }
 
 pub(super) async fn interrupt(
@@ -467,9 +455,8 @@ pub(super) async fn interrupt(
     params: AttachmentParams,
 ) -> Result<InterruptResult, RpcError> {
     let attachment = attachment(&service, &context, &params.attachment)?;
-    let api = api(&context, &attachment);
-    let call = within(limits::RUNTIME_CALL, &context, api.interrupt());
-    Ok(InterruptResult { interrupted: drive(&attachment, call).await? })
+    let interrupt = |api: Api| async move { api.interrupt().await };
+    Ok(InterruptResult { interrupted: drive(&attachment, &context, interrupt).await? })
 }
 
 pub(super) async fn respond(
@@ -478,9 +465,8 @@ pub(super) async fn respond(
     params: RespondParams,
 ) -> Result<AcceptedResult, RpcError> {
     let attachment = attachment(&service, &context, &params.attachment)?;
-    let api = api(&context, &attachment);
-    let call = within(limits::RUNTIME_CALL, &context, api.respond(&params.response));
-    Ok(AcceptedResult { accepted: drive(&attachment, call).await? })
+    let respond = |api: Api| async move { api.respond(&params.response).await };
+    Ok(AcceptedResult { accepted: drive(&attachment, &context, respond).await? })
 }
 
 pub(super) async fn invoke(
@@ -489,9 +475,8 @@ pub(super) async fn invoke(
     params: InvokeParams,
 ) -> Result<InvokeResult, RpcError> {
     let attachment = attachment(&service, &context, &params.attachment)?;
-    let api = api(&context, &attachment);
-    let result = turn(&context, &attachment, async move { api.invoke(&params.operation).await }).await?;
-    Ok(InvokeResult { result })
+    let invoke = |api: Api| async move { api.invoke(&params.operation).await };
+    Ok(InvokeResult { result: turn(&attachment, &context, invoke).await? })
 }
 
 pub(super) async fn close(
@@ -500,6 +485,5 @@ pub(super) async fn close(
     params: AttachmentParams,
 ) -> Result<CloseResult, RpcError> {
     let attachment = attachment(&service, &context, &params.attachment)?;
-    let api = api(&context, &attachment);
-    Ok(CloseResult { closed: within(limits::RUNTIME_CALL, &context, api.close()).await? })
+    Ok(CloseResult { closed: ask(&attachment, &context, |api| async move { api.close().await }).await? })
 }

@@ -14,7 +14,7 @@ use serde_json::json;
 use std::fs;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 const TOOLS: &str = "claude-code:990cebda-6561-469d-88b4-03a913c4535d";
@@ -40,7 +40,7 @@ impl Server {
         let service = Service::new(config, crate::runtime::testing::handle()).unwrap();
         let (sender, outgoing) = mpsc::channel(8);
         let context =
-            Context::new(Arc::new(Client::new(&service, sender)), CancellationToken::new(), CancellationToken::new());
+            Context::new(Arc::new(Client::new(&service, sender)), CancellationToken::new(), watch::channel(false).1);
         Self { home, service, context, outgoing }
     }
 

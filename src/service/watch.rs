@@ -9,7 +9,7 @@ use crate::protocol::{
 use crate::registry::{Subscription, Watching};
 use std::sync::Arc;
 use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
+use tokio::sync::watch::Receiver;
 
 impl Service {
     /// Whether a client may have one subscription more.
@@ -62,11 +62,15 @@ async fn deliver(
     service: Arc<Service>,
     subscription: Arc<Subscription>,
     outgoing: mpsc::Sender<Notification>,
-    known: CancellationToken,
+    mut known: Receiver<bool>,
 ) {
     let ended = subscription.ended().clone();
     let work = async {
-        known.cancelled().await;
+        if known.wait_for(|known| *known).await.is_err() {
+            // The client will never hear of it.
+            service.registry.unwatch(&subscription.id);
+            return;
+        }
         loop {
             // First states are long: only so many are kept ready for a client that does not read.
             let turn = if subscription.is_synced() { None } else { service.first_states.acquire().await.ok() };

@@ -1,6 +1,7 @@
 //! What the tests share: a server to talk to, homes to show it, and the schema that holds for every frame.
 
 mod answer;
+mod attach;
 mod home;
 pub mod inventory;
 pub mod runtime;
@@ -11,6 +12,7 @@ pub mod stores;
 mod wire;
 
 pub use answer::{Answer, Failure};
+pub use attach::{DRIVER, WORKSPACE, beside, plain, receipts, serve, with_runtime};
 pub use home::{Home, Project, uuid};
 pub use server::{Server, initialize_params};
 pub use spawn::{Spawn, Transport, bytes_in};

@@ -1,5 +1,6 @@
 //! One server process and the client's ends of its descriptors. Every frame is held against the schema.
 
+use super::runtime::SENTINEL_TOKEN;
 use super::schema::{check, check_message};
 use super::spawn::{Input, bytes_in};
 use super::{Answer, DEADLINE, Failure, Framing, Home};
@@ -221,7 +222,10 @@ impl Server {
     #[track_caller]
     pub fn next_bytes(&mut self) -> Option<Vec<u8>> {
         match self.reader.as_ref().expect("a client that reads").frames.recv_timeout(DEADLINE) {
-            Ok(bytes) => Some(bytes),
+            Ok(bytes) => {
+                assert_secret("a frame", &bytes);
+                Some(bytes)
+            }
             Err(RecvTimeoutError::Disconnected) => None,
             Err(RecvTimeoutError::Timeout) => panic!("nothing came within {DEADLINE:?}; log: {}", self.log()),
         }
@@ -277,8 +281,14 @@ impl Server {
     /// The params of the next notification of this method; what else comes meanwhile is kept.
     #[track_caller]
     pub fn expect_notification(&mut self, method: &str) -> Value {
-        let is_it = |frame: &Value| frame["method"] == method;
-        if let Some(at) = self.stash.iter().position(is_it) {
+        self.expect_params(method, |_| true)
+    }
+
+    /// The params of the next notification of this method that are such; what else comes meanwhile is kept.
+    #[track_caller]
+    pub fn expect_params(&mut self, method: &str, such: impl Fn(&Value) -> bool) -> Value {
+        let is_it = |frame: &Value| frame["method"] == method && such(&frame["params"]);
+        if let Some(at) = self.stash.iter().position(&is_it) {
             return self.stash.remove(at).expect("it is there")["params"].take();
         }
         loop {
@@ -368,11 +378,30 @@ impl Server {
     }
 }
 
+/// No runtime's token may come out anywhere.
+#[track_caller]
+fn assert_secret(what: &str, bytes: &[u8]) {
+    let found = memchr::memmem::find(bytes, SENTINEL_TOKEN.as_bytes());
+    assert!(found.is_none(), "a runtime's token is in {what}: {}", String::from_utf8_lossy(bytes));
+}
+
 impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
         let log = self.log();
-        assert!(thread::panicking() || !log.contains("panicked"), "the server panicked: {log}");
+        if thread::panicking() {
+            return;
+        }
+        assert!(!log.contains("panicked"), "the server panicked: {log}");
+        assert_secret("the log", log.as_bytes());
+        // Its output ends once the ends that the test kept are closed, too.
+        self.kept = None;
+        if self.unread.is_some() {
+            self.read();
+        }
+        for frame in self.reader.iter().flat_map(|reader| &reader.frames) {
+            assert_secret("a frame that no test looked at", &frame);
+        }
     }
 }

@@ -108,6 +108,23 @@ impl Runtime {
         self.emit("text_delta", serde_json::json!({ "text": "x".repeat(bytes) }));
     }
 
+    /// Publishes so many small events, their texts counted from `from`, no faster than they are written.
+    pub fn stream(&self, from: usize, count: usize) {
+        for number in from..from + count {
+            self.emit("text_delta", serde_json::json!({ "text": number.to_string() }));
+            if number % 256 == 0 {
+                self.wait_drained();
+            }
+        }
+        self.wait_drained();
+    }
+
+    /// Waits until all that was published is written, but to those who do not read.
+    #[track_caller]
+    pub fn wait_drained(&self) {
+        self.wait_until("what was published to be written", |state| state.streams.values().all(|one| one.is_drained()));
+    }
+
     /// Sends an event to who listens as it is: it is neither numbered nor kept.
     pub fn send_event(&self, event: Value) {
         self.shared.change(|state| state.streams.values_mut().for_each(|stream| stream.tell(&event)));

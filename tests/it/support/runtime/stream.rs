@@ -48,6 +48,13 @@ impl Stream {
     }
 }
 
+impl Stream {
+    /// Whether all that it was told is on its way.
+    pub fn is_drained(&self) -> bool {
+        self.queue.is_empty()
+    }
+}
+
 /// What a stream does next.
 enum Next {
     Send(Vec<u8>),
