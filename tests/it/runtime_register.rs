@@ -296,7 +296,8 @@ fn published() -> (Server, String) {
 
 #[test]
 fn it_is_gone_when_the_client_is_however_it_goes() {
-    let ends: [(&str, fn(&mut Server)); 6] = [
+    type End = (&'static str, fn(&mut Server));
+    let ends: [End; 6] = [
         ("end of input", |server| server.close_input()),
         ("exit", |server| {
             server.request("shutdown", json!({})).result();
