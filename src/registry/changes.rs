@@ -85,10 +85,13 @@ impl Log {
 
     /// Numbers what differs between two states that follow each other.
     pub fn note(&mut self, before: &Snapshot, now: &Snapshot) -> Vec<Change> {
+        if self.last == 0 {
+            // Nobody has seen anything of the state before the first one.
+            (self.last, self.floor) = (1, 1);
+            return Vec::new();
+        }
         let affected = affected(before, now);
         let problems = (!before.same_problems(now)).then_some(Subject::Problems);
-        // Nobody has seen anything of the state before the first one.
-        let first = self.last == 0;
         let (query, all) = (Query::default(), Grant::all());
         let mut changes = Vec::new();
         for id in affected {
@@ -101,9 +104,7 @@ impl Log {
             };
             if differs {
                 self.last += 1;
-                if !first {
-                    self.keep(Subject::Entry(id.clone()), was.as_ref(), is.is_some());
-                }
+                self.keep(Subject::Entry(id.clone()), was.as_ref(), is.is_some());
                 changes.push(Change { revision: self.last, subject: Subject::Entry(id) });
             }
         }
@@ -111,9 +112,6 @@ impl Log {
             self.last += 1;
             self.keep(subject.clone(), None, true);
             changes.push(Change { revision: self.last, subject });
-        }
-        if first {
-            self.floor = self.last;
         }
         changes
     }
