@@ -68,6 +68,14 @@ impl Known {
         self.note(Sign::Contact);
     }
 
+    /// What it says of itself to one who only looks.
+    ///
+    /// # Errors
+    /// Where it does not answer, or is not the one that its receipt names.
+    pub async fn describe(&self) -> Result<Descriptor, Error> {
+        describe(&self.record, &looking(&self.record, &self.client)).await
+    }
+
     /// Asks it what it does. Of one that was silent the last time the answer is not waited for as long, but it is noted
     /// when it comes.
     pub async fn probe(self: &Arc<Self>) -> Outcome {
@@ -96,7 +104,7 @@ impl Known {
     }
 
     async fn ask(&self) -> Probed {
-        match tokio::time::timeout(limits::PROBE, describe(&self.record, &self.client)).await {
+        match tokio::time::timeout(limits::PROBE, look(&self.record, &self.client)).await {
             Ok(Ok((descriptor, lease))) => {
                 self.note(Sign::Contact);
                 self.answered(descriptor, lease)
@@ -143,10 +151,10 @@ impl Known {
     }
 }
 
-/// One who only looks, and never becomes an observer by it.
-pub fn looker(record: &Record) -> Caller {
+/// The methods for one who only looks, and never becomes an observer by it.
+fn looking(record: &Record, client: &Arc<Client>) -> Api {
     let client_id = format!("registry-{}", record.endpoint.receipt_id());
-    Caller { client_id, permissions: vec![Permission::Observe] }
+    Api::new(client.clone(), Caller { client_id, permissions: vec![Permission::Observe] })
 }
 
 fn trouble(record: &Record, reason: Reason, message: String) -> Trouble {
@@ -161,10 +169,14 @@ fn trouble(record: &Record, reason: Reason, message: String) -> Trouble {
     Trouble { problem, source: Some(record.source.clone()) }
 }
 
-async fn describe(record: &Record, client: &Arc<Client>) -> Result<(Descriptor, Result<Lease, Error>), Error> {
-    let api = Api::new(client.clone(), looker(record));
+async fn describe(record: &Record, api: &Api) -> Result<Descriptor, Error> {
     let descriptor = api.describe().await?;
     record.agrees(&descriptor)?;
-    let lease = api.lease().await;
-    Ok((descriptor, lease))
+    Ok(descriptor)
+}
+
+async fn look(record: &Record, client: &Arc<Client>) -> Result<(Descriptor, Result<Lease, Error>), Error> {
+    let api = looking(record, client);
+    let descriptor = describe(record, &api).await?;
+    Ok((descriptor, api.lease().await))
 }
