@@ -154,8 +154,10 @@ pub const RUNTIME_CALL: std::time::Duration = std::time::Duration::from_secs(10)
 pub const RENEWAL: std::time::Duration = std::time::Duration::from_millis(50);
 /// Requests of one attachment on their way to its runtime; further ones wait.
 pub const ATTACHMENT_CALLS: u32 = 64;
-/// Events of one attachment that wait for a client that does not read; then it lags.
+/// Events of one attachment that wait for the client; then no more are read of the runtime.
 pub const EVENTS_WAITING: usize = 4_096;
+/// A client that takes none of so many for so long lags.
+pub const EVENTS_PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
 /// Bytes of such events.
 pub const EVENTS_WAITING_BYTES: usize = 4 << 20;
 /// Messages of history when a client that attaches does not say.

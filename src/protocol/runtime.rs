@@ -494,6 +494,7 @@ pub struct InvokeParams {
     /// From `runtime/attach`.
     pub attachment: String,
     /// One of the descriptor's operations with its arguments, as the runtime spells it.
+    #[serde(deserialize_with = "super::object")]
     #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     pub operation: Box<RawValue>,
 }

@@ -183,8 +183,17 @@ impl Connection {
                 }
                 Some(done) = results.recv() => self.finish(done),
                 came = came => match came {
-                    Came::Notification(notification) if notification.holds() => self.notify(&notification),
-                    Came::Notification(_) => {}
+                    Came::Notification(notification) => {
+                        self.notify(&notification);
+                        // What has come with it is written with it.
+                        for _ in 1..limits::NOTIFICATIONS_QUEUED {
+                            if self.outbox.bytes() >= limits::NOTIFICATIONS_WAITING {
+                                break;
+                            }
+                            let Ok(next) = notifications.try_recv() else { break };
+                            self.notify(&next);
+                        }
+                    }
                     Came::Read(Ok(1..)) => {}
                     Came::Read(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
                     Came::Read(Ok(0) | Err(_)) => {
@@ -397,6 +406,9 @@ impl Connection {
     }
 
     fn notify(&mut self, notification: &Notification) {
+        if !notification.holds() {
+            return;
+        }
         let (method, params) = (notification.method, notification.params.get());
         let text = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\",\"params\":{params}}}");
         self.push(text.into_bytes(), Kind::Notification);

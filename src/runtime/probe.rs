@@ -71,6 +71,14 @@ impl Known {
         self.note(Sign::Contact);
     }
 
+    /// What it says of itself to one who only looks.
+    ///
+    /// # Errors
+    /// Where it does not answer, or is not the one that its receipt names.
+    pub async fn describe(&self) -> Result<Descriptor, Error> {
+        describe(&self.record, &looking(&self.record, &self.client)).await
+    }
+
     /// Asks it what it does. Of one that was silent the last time the answer is not waited for as long, but it is noted
     /// when it comes.
     pub async fn probe(self: &Arc<Self>) -> Outcome {
@@ -99,9 +107,9 @@ impl Known {
     }
 
     async fn ask(&self) -> Probed {
-        let api = Api::new(self.client.clone(), looker(&self.record));
+        let api = looking(&self.record, &self.client);
         let deadline = Instant::now() + limits::PROBE;
-        match timeout_at(deadline, describe(&api, &self.record)).await {
+        match timeout_at(deadline, describe(&self.record, &api)).await {
             Ok(Ok(descriptor)) => {
                 self.note(Sign::Contact);
                 self.answered(descriptor, self.lease(&api, deadline).await)
@@ -152,10 +160,10 @@ impl Known {
     }
 }
 
-/// One who only looks, and never becomes an observer by it.
-pub fn looker(record: &Record) -> Caller {
+/// The methods for one who only looks, and never becomes an observer by it.
+fn looking(record: &Record, client: &Arc<Client>) -> Api {
     let client_id = format!("registry-{}", record.endpoint.receipt_id());
-    Caller { client_id, permissions: vec![Permission::Observe] }
+    Api::new(client.clone(), Caller { client_id, permissions: vec![Permission::Observe] })
 }
 
 /// Without an error: it was silent.
@@ -175,7 +183,7 @@ fn trouble(record: &Record, error: Option<&Error>) -> Trouble {
     Trouble { problem, source: Some(record.source.clone()) }
 }
 
-async fn describe(api: &Api, record: &Record) -> Result<Descriptor, Error> {
+async fn describe(record: &Record, api: &Api) -> Result<Descriptor, Error> {
     let descriptor = api.describe().await?;
     record.agrees(&descriptor)?;
     Ok(descriptor)

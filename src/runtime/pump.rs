@@ -74,20 +74,26 @@ impl Pump {
 
     /// Passes events on until the stream is over: what is to be told then.
     async fn follow(&mut self, mut stream: EventStream, queue: &mut Queue) -> RuntimeEvent {
+        // Whether the runtime was kept waiting, and the client has not caught up.
+        let mut behind = false;
         loop {
+            let (full, empty) = (queue.is_full(), queue.events.is_empty());
+            behind = (behind || full) && !empty;
             tokio::select! {
-                event = stream.next() => match event {
-                    // What waits is told; what came after it is there for who attaches again.
-                    Ok(Some(_)) if queue.is_full() => return lagged(self.merge.cursor()),
+                event = stream.next(), if !full => match event {
                     Ok(Some(event)) => {
                         if event.sequence.is_some_and(|sequence| self.merge.admits(sequence)) {
                             queue.push(event);
                         }
                     }
+                    // A runtime ends the stream of one for whom it waited too long, and says nothing.
+                    Ok(None) if behind => return lagged(self.merge.cursor()),
                     Ok(None) => return disconnected(stream.reason()),
                     Err(error) => return disconnected(Some(&error.to_string())),
                 },
-                () = self.pass_on(queue), if !queue.events.is_empty() => {}
+                () = self.pass_on(queue), if !empty => {}
+                // What waits is told; what came after it is there for who attaches again.
+                () = tokio::time::sleep(limits::EVENTS_PATIENCE), if full => return lagged(self.merge.cursor()),
             }
         }
     }
@@ -98,17 +104,20 @@ impl Pump {
         }
     }
 
-    /// Passes the first event on once the client takes it.
+    /// Passes the first event on once the client takes it, and as many behind it as the client takes then.
     async fn pass_on(&mut self, queue: &mut Queue) {
         let _ = self.known.wait_for(|known| *known).await;
-        let Ok(permit) = self.outgoing.reserve().await else {
+        let Ok(mut permit) = self.outgoing.reserve().await else {
             // Nobody is there to be told.
             return self.attachment.ended().cancel();
         };
-        let Some(event) = queue.pop() else { return };
-        let params = RuntimeEventParams { attachment: self.attachment.id.clone(), event };
-        if let Ok(notification) = Notification::new("runtime/event", &params) {
-            permit.send(notification.unless(self.attachment.ended()));
+        while let Some(event) = queue.pop() {
+            let params = RuntimeEventParams { attachment: self.attachment.id.clone(), event };
+            if let Ok(notification) = Notification::new("runtime/event", &params) {
+                permit.send(notification.unless(self.attachment.ended()));
+            }
+            let Ok(next) = self.outgoing.try_reserve() else { return };
+            permit = next;
         }
     }
 }

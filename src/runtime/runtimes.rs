@@ -1,13 +1,13 @@
 //! The runtimes that this server knows: which are published, which of them answer, and who of ours joined which.
 
-use super::api::{Api, Snapshot};
+use super::api::Snapshot;
 use super::attach::{Joined, Seat, Seats, join};
 use super::attachment::Attachment;
 use super::error::Error;
 use super::http::Caller;
 use super::merge::Merge;
 use super::observed::{Observed, Trouble};
-use super::probe::{Known, looker};
+use super::probe::Known;
 use super::pump::Pump;
 use super::receipts::Receipts;
 use crate::authority::Grant;
@@ -206,11 +206,6 @@ impl Runtimes {
                 attachment.ended().cancel();
             }
         }
-    }
-
-    /// The methods of a runtime for one who only looks.
-    pub fn looking(&self, known: &Known) -> Api {
-        Api::new(known.client.clone(), looker(&known.record))
     }
 
     /// Ends all attachments and removes all receipts of this server.

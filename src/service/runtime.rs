@@ -329,7 +329,7 @@ pub(super) async fn describe(
         RuntimeDescribeParams { attachment: None, id, runtime_id } => {
             let mut params = AttachParams { id, runtime_id, ..AttachParams::default() };
             let known = Target::of(&mut params)?.find(&service, &context).await?;
-            timely(limits::RUNTIME_CALL, service.runtimes.looking(&known).describe()).await?
+            timely(limits::RUNTIME_CALL, known.describe()).await?
         }
         _ => {
             let how = "name the runtime by exactly one of `attachment`, `id` and `runtimeId`";

@@ -1,21 +1,11 @@
 //! The whole life of a runtime, as two editors see it.
 
 use crate::support::runtime::{Options, Process, Step};
-use crate::support::{Home, Server, Spawn};
+use crate::support::{DRIVER, Home, Server, Spawn, WORKSPACE, beside, receipts};
 use serde_json::{Value, json};
 
 const SESSION: &str = "0b7a3a1e-0000-4000-9000-00000000c0de";
 const ID: &str = "runtime-of-the-demo";
-const WORKSPACE: &str = "/home/dev/demo";
-
-/// Another server that looks at the same home.
-fn beside(server: &Server) -> Server {
-    let environment = [("HOME".into(), server.home.path().into())];
-    let mut beside =
-        Spawn::empty().only_env(environment).args(["--allow", "observe,interact,approve,terminate"]).start();
-    beside.initialize(json!({}));
-    beside
-}
 
 fn entries(server: &mut Server) -> Vec<Value> {
     server.request("registry/list", json!({})).result()["entries"].as_array().unwrap().clone()
@@ -36,8 +26,8 @@ fn attach(server: &mut Server, client: &str) -> Value {
 fn it_appears_is_joined_by_two_changes_hands_works_asks_crashes_and_is_gone() {
     let home = Home::new();
     home.project("-home-dev-demo", WORKSPACE).session(SESSION, "Mend the roof", 60);
-    let receipts = home.path().join(".config/supercode/live-runtimes");
-    let mut anna = Spawn::new(home).args(["--allow", "observe,interact,approve,terminate"]).open();
+    let receipts = receipts(&home);
+    let mut anna = Spawn::new(home).args(["--allow", DRIVER]).open();
     let mut ben = beside(&anna);
 
     // Before: a stored session, and no more.

@@ -261,6 +261,11 @@ impl Runtime {
         self.shared.change(|state| state.leases.controller(self.shared.now_ms(state)))
     }
 
+    /// The number of the newest event.
+    pub fn last_sequence(&self) -> u64 {
+        self.shared.change(|state| state.ring.last())
+    }
+
     /// What was steered into the running turn.
     pub fn steered(&self) -> Vec<String> {
         self.shared.change(|state| state.turn.as_ref().map(|turn| turn.steered.clone()).unwrap_or_default())
