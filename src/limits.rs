@@ -44,6 +44,9 @@ pub const NOTIFICATIONS_WAITING: usize = 256 << 10;
 /// Notifications that wait for room behind the frames; then those that may be dropped are, and the others' makers wait.
 pub const NOTIFICATIONS_QUEUED: usize = 16;
 
+/// Bytes of a notification that may wait there beside others.
+pub const NOTIFICATION_SMALL: usize = 64 << 10;
+
 /// Room for bytes of the client that is made before each read.
 pub const READ_BYTES: usize = 32 << 10;
 

@@ -38,6 +38,14 @@ impl Queue {
         Some(event)
     }
 
+    /// How much of the way to the client the first event takes: a large one all of it, so that only one is on it.
+    fn places(&self) -> usize {
+        match self.events.front() {
+            Some(event) if weight(event) > limits::NOTIFICATION_SMALL => limits::NOTIFICATIONS_QUEUED,
+            _ => 1,
+        }
+    }
+
     fn is_full(&self) -> bool {
         self.bytes >= limits::EVENTS_WAITING_BYTES || self.events.len() >= limits::EVENTS_WAITING
     }
@@ -107,17 +115,20 @@ impl Pump {
     /// Passes the first event on once the client takes it, and as many behind it as the client takes then.
     async fn pass_on(&mut self, queue: &mut Queue) {
         let _ = self.known.wait_for(|known| *known).await;
-        let Ok(mut permit) = self.outgoing.reserve().await else {
+        let Ok(mut places) = self.outgoing.reserve_many(queue.places()).await else {
             // Nobody is there to be told.
             return self.attachment.ended().cancel();
         };
-        while let Some(event) = queue.pop() {
+        while let (Some(event), Some(place)) = (queue.pop(), places.next()) {
             let params = RuntimeEventParams { attachment: self.attachment.id.clone(), event };
             if let Ok(notification) = Notification::new("runtime/event", &params) {
-                permit.send(notification.unless(self.attachment.ended()));
+                place.send(notification.unless(self.attachment.ended()));
             }
-            let Ok(next) = self.outgoing.try_reserve() else { return };
-            permit = next;
+            drop(places);
+            match self.outgoing.try_reserve_many(queue.places()) {
+                Ok(next) if !queue.events.is_empty() => places = next,
+                _ => return,
+            }
         }
     }
 }

@@ -177,5 +177,7 @@ fn narrowing_counts_for_an_attach_on_its_way() {
         server.at(&at, "lease", json!({})).result();
         assert_eq!(told(&runtime, "lease").last().unwrap(), "observe");
         server.at(&at, "detach", json!({})).result();
+        // What the server does of its own for the attachment is as narrow.
+        assert_eq!(told(&runtime, "detach").last().unwrap(), "observe");
     }
 }
