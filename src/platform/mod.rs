@@ -11,5 +11,6 @@ pub mod signals;
 pub mod socket;
 pub mod sqlite;
 pub mod stdio;
+pub mod terminal;
 #[cfg(test)]
 pub mod testing;

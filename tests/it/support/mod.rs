@@ -2,6 +2,7 @@
 
 mod answer;
 mod home;
+mod pty;
 pub mod runtime;
 mod schema;
 mod server;
@@ -11,6 +12,7 @@ mod wire;
 
 pub use answer::{Answer, Failure};
 pub use home::{Home, Project, uuid};
+pub use pty::Pty;
 pub use server::{Server, initialize_params};
 pub use spawn::{Spawn, Transport, bytes_in};
 pub use wire::Framing;
