@@ -41,7 +41,7 @@ enum Command {
         #[arg(long, value_name = "DIR", default_value = ".")]
         workspace: PathBuf,
     },
-    /// Show what a runtime says of itself
+    /// Show what a runtime says of itself; as JSON all of it
     Describe { id: String },
     /// Show who drives a runtime and who looks
     Lease { id: String },
@@ -145,18 +145,11 @@ fn describe(local: &Local, id: &str) -> Told {
     let told: Value = serde_json::from_str(found.descriptor.get())?;
     let mut text = String::new();
     for (name, member) in told.as_object().into_iter().flatten() {
-        let shown = match member {
-            Value::Null => continue,
-            Value::String(text) => text.clone(),
-            Value::Object(flags) if name == "actions" => flags
-                .iter()
-                .filter(|(_, can)| **can == true)
-                .map(|(name, _)| name.as_str())
-                .collect::<Vec<_>>()
-                .join(", "),
-            other => other.to_string(),
-        };
-        text.push_str(&format!("{}: {}\n", plain(name), plain(&shown)));
+        let named = member.as_array().into_iter().flatten().filter_map(|one| one["name"].as_str());
+        let shown = member.as_str().map_or_else(|| named.collect::<Vec<_>>().join(", "), str::to_owned);
+        if !shown.is_empty() {
+            text.push_str(&format!("{}: {}\n", plain(name), plain(&shown)));
+        }
     }
     Ok((json!(found), text))
 }

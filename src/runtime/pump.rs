@@ -102,7 +102,8 @@ impl Pump {
     async fn pass_on(&self, queue: &mut Queue) {
         self.known.cancelled().await;
         let Ok(permit) = self.outgoing.reserve().await else {
-            // Nobody is there to be told.
+            // Nobody is there to be told, so nothing waits: the loop that calls this must come to its end.
+            *queue = Queue::default();
             return self.attachment.ended().cancel();
         };
         let Some(event) = queue.pop() else { return };

@@ -167,7 +167,8 @@ impl Canvas {
 /// The rows of a line, broken between words where that is possible. What follows does not change the rows before the
 /// last.
 fn wrap(lead: &str, text: &str, columns: usize) -> Vec<String> {
-    let indent = if width(lead) < columns { width(lead) } else { 0 };
+    // A wide character must fit beside it.
+    let indent = if width(lead) + 2 <= columns { width(lead) } else { 0 };
     let mut rows = Vec::new();
     let mut row = if indent > 0 { lead.to_owned() } else { String::new() };
     let mut used = indent;
@@ -176,12 +177,10 @@ fn wrap(lead: &str, text: &str, columns: usize) -> Vec<String> {
     for c in text.chars() {
         let wide = width(c.encode_utf8(&mut [0; 4]));
         if used + wide > columns && used > indent {
-            let moved = match (c, word) {
-                // A space at the end of a row is not seen.
-                (' ', _) => String::new(),
-                (_, Some(at)) => row.split_off(at),
-                (_, None) => String::new(),
-            };
+            // A word goes on in the next row, if there is room for it.
+            let fits = |at: &usize| c != ' ' && indent + width(&row[*at..]) + wide <= columns;
+            let moved = word.filter(fits).map_or_else(String::new, |at| row.split_off(at));
+            // Spaces at the end of a row are not seen.
             row.truncate(row.trim_end_matches(' ').len());
             let next = " ".repeat(indent) + &moved;
             rows.push(std::mem::replace(&mut row, next));
@@ -213,7 +212,7 @@ mod tests {
         assert_eq!(wrap("", "onetwothree", 4), ["onet", "woth", "ree"]);
         assert_eq!(wrap("", "東京の天気", 5), ["東京", "の天", "気"]);
         assert_eq!(wrap("", "", 5), [""]);
-        assert_eq!(wrap("", "one  two", 4), ["one", " two"]);
+        assert_eq!(wrap("", "one  two", 4), ["one", "two"]);
     }
 
     fn screen(columns: usize) -> Screen {
@@ -231,7 +230,7 @@ mod tests {
     /// What a terminal shows after these bytes, without empty rows at the end.
     fn shown(terminal: &mut vt100::Parser, canvas: &mut Canvas) -> String {
         terminal.process(&std::mem::take(&mut canvas.out));
-        terminal.screen().contents()
+        terminal.screen().contents().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
     }
 
     fn line(text: &str) -> Line {
@@ -273,7 +272,7 @@ mod tests {
         terminal.screen_mut().set_size(some(5), some(12));
         canvas.redraw(screen(12), 5);
         canvas.draw(&below(Some("and more of it"), "x"));
-        assert_eq!(shown(&mut terminal, &mut canvas), "8\nand more of\nit\n-- idle\n> x");
+        assert_eq!(shown(&mut terminal, &mut canvas), "line 8\nand more of\nit\n-- idle\n> x");
     }
 
     proptest! {
@@ -282,7 +281,7 @@ mod tests {
             let rows = wrap("> ", &text, columns);
             prop_assert!(rows.iter().all(|row| width(row) <= columns), "{:?}", rows);
             let letters = |text: &str| text.chars().filter(|c| *c != ' ').collect::<String>();
-            let lead = if columns > 2 { ">" } else { "" };
+            let lead = if columns > 3 { ">" } else { "" };
             prop_assert_eq!(letters(&rows.concat()), lead.to_owned() + &letters(&text));
         }
 

@@ -38,6 +38,8 @@ struct Turn {
     started: bool,
     ended: bool,
     replied: Option<Instant>,
+    /// What went wrong, which the turn's end tells, if there is one.
+    error: Option<String>,
 }
 
 /// Lines as they come.
@@ -124,7 +126,9 @@ impl Plain<'_> {
 
     fn try_again(&mut self) {
         // A turn that was answered long ago is over, even if nobody told its end.
-        self.turn = None;
+        if let Some(error) = self.turn.take().and_then(|turn| turn.error) {
+            self.fail(&error);
+        }
         if let Some((prompt, _)) = self.refused.take() {
             self.submit(prompt);
         }
@@ -190,12 +194,11 @@ impl Plain<'_> {
                     self.turn = None;
                     self.refused = Some((prompt, Instant::now() + BUSY));
                 }
-                // What went wrong is told by the turn's end, if it has begun.
                 Reason::Execution => {
-                    if self.turn.as_ref().is_some_and(|turn| !turn.started) {
-                        self.fail(&plain(&error.to_string()));
-                    }
                     self.failed = true;
+                    if let Some(turn) = &mut self.turn {
+                        turn.error = Some(plain(&error.to_string()));
+                    }
                     self.replied();
                 }
                 _ => {

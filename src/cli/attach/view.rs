@@ -38,15 +38,15 @@ const LINES_OF_HISTORY: usize = 12;
 const LINES_OF_TOOL: usize = 8;
 /// Characters of such a line, and of a call's arguments.
 const CHARS: usize = 400;
-/// Characters after which a line ends that does not end.
-const LONGEST: usize = 4_000;
+/// Bytes after which a line ends that does not end.
+const LONGEST: usize = 16 << 10;
 
 /// Turns events into lines.
 #[derive(Default)]
 pub struct View {
     open: Option<Open>,
-    /// Whether the running turn has said something.
-    said: bool,
+    /// Whether a turn has said nothing yet since it began before our eyes.
+    silent: bool,
 }
 
 /// A text of which only the beginning has come.
@@ -91,19 +91,19 @@ impl View {
         let text = |name: &str| payload[name].as_str().unwrap_or_default();
         match kind {
             "text_delta" => {
-                self.said = true;
+                self.silent = false;
                 return self.stream(Part::Text, text("text"));
             }
             "reasoning" => return self.stream(Part::Thinking, text("text")),
             "background_output" => return self.stream(Part::Job, text("chunk")),
-            "turn_started" => self.said = false,
+            "turn_started" => self.silent = true,
             _ => {}
         }
         let mut lines = self.finish();
         match kind {
             // Numbers that nobody follows, and what other events say better.
             "turn_started" | "turn_completed" | "usage" => {}
-            "turn_succeeded" if self.said => {}
+            "turn_succeeded" if !std::mem::take(&mut self.silent) => {}
             "turn_succeeded" => lines.extend(whole("", Colour::None, text("reply"), usize::MAX)),
             "user_message" => lines.extend(whole("> ", Colour::Bold, text("text"), usize::MAX)),
             "tool_call_started" => lines.push(call(text("name"), text("arguments"))),
@@ -233,5 +233,124 @@ fn answered(response: &Value) -> &'static str {
         Some("decline") => "declined",
         Some("cancel") => "dropped",
         _ => "settled",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn shown(lines: impl IntoIterator<Item = Line>) -> Vec<String> {
+        lines.into_iter().map(|line| format!("{}{}", line.lead, line.text)).collect()
+    }
+
+    /// What a captured stream looks like.
+    fn captured(name: &str) -> Vec<String> {
+        let path = format!("{}/tests/fixtures/runtime/{name}", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(path).unwrap();
+        let mut view = View::default();
+        let mut lines = Vec::new();
+        for data in text.lines().filter_map(|line| line.strip_prefix("data: ")) {
+            let event: Value = serde_json::from_str(data).unwrap();
+            lines.extend(view.event(event["kind"].as_str().unwrap(), &event["payload"]));
+        }
+        lines.extend(view.finish());
+        shown(lines)
+    }
+
+    #[test]
+    fn a_captured_stream_of_a_runtime_with_an_agent_of_its_own() {
+        let expected = [
+            "> TOOL echo approved",
+            "* bash {\"command\": \"echo approved\"}",
+            "? request 1: may it run bash?",
+            "  {\"command\":\"echo approved\"}",
+            "-- request 1: allowed",
+            "  | exit code: 0",
+            "  | approved",
+            "tool said: exit code: 0",
+            "approved",
+        ];
+        assert_eq!(captured("sse_approval.txt"), expected);
+        let lines = captured("sse_frontend_events.txt");
+        assert_eq!(lines[..2], ["> hello world", "echo: hello world"]);
+        assert_eq!(lines[3], "-- the turn was interrupted");
+        assert!(lines[5].starts_with("! the turn failed: provider returned status 400"), "{}", lines[5]);
+    }
+
+    #[test]
+    fn a_captured_stream_of_a_hosted_harness() {
+        let expected = [
+            "> hello TOOL",
+            "part0 part1 ",
+            "* do it {\"command\":\"x\"}",
+            "-- the agent says session/request_permission",
+            "  | done",
+        ];
+        assert_eq!(captured("sse_hosted.txt"), expected);
+    }
+
+    #[test]
+    fn every_other_kind_is_told_and_what_is_not_known_is_named() {
+        let cases = [
+            ("turn_succeeded", json!({ "reply": "not said here" }), ""),
+            ("turn_aborted", json!({ "source": "user" }), "-- the turn was aborted by user"),
+            ("cache_warning", json!({ "message": "a\nmiss" }), "-- a miss"),
+            ("model_changed", json!({ "from": "a", "to": "b", "reason": "c" }), "-- the model changed from a to b: c"),
+            (
+                "provider_retry",
+                json!({ "attempt": 2, "delay_ms": 500, "reason": "429" }),
+                "-- the model is asked again in 500 ms (attempt 2): 429",
+            ),
+            ("background_output", json!({ "job_id": "j", "chunk": "out\n", "truncated": false }), "  & out"),
+            ("scheduled_prompt_started", json!({ "prompt": "nightly" }), "-- scheduled prompt started: nightly"),
+            ("scheduled_prompt_deferred", json!({}), "-- scheduled prompt deferred"),
+            ("scheduled_prompt_completed", json!({}), "-- scheduled prompt completed"),
+            ("scheduler_error", json!({ "message": "no" }), "-- scheduler error: no"),
+            ("runtime_disconnected", json!({ "message": "gone" }), "-- the agent is gone: gone"),
+            ("reasoning", json!({ "text": "hm\n" }), "~ hm"),
+            (
+                "request_resolved",
+                json!({ "request_id": 3, "response": { "action": "decline" } }),
+                "-- request 3: declined",
+            ),
+            ("tool_call_completed", json!({ "output": "bad", "is_error": true }), "  | bad"),
+            ("usage", json!({}), ""),
+            ("turn_completed", json!({}), ""),
+            ("brand_new\u{1b}[2J", json!(7), "-- brand new"),
+        ];
+        for (kind, payload, expected) in cases {
+            assert_eq!(shown(View::default().event(kind, &payload)).join("\n"), expected, "{kind}");
+        }
+        let mut view = View::default();
+        view.event("turn_started", &json!({}));
+        assert_eq!(shown(view.event("turn_succeeded", &json!({ "reply": "said\nat once" }))), ["said", "at once"]);
+    }
+
+    #[test]
+    fn what_is_said_is_whole_however_it_comes() {
+        let mut view = View::default();
+        assert_eq!(shown(view.event("text_delta", &json!({ "text": "a\u{1b}" }))), [""; 0]);
+        assert_eq!(shown(view.partial()), ["a"]);
+        assert_eq!(shown(view.event("text_delta", &json!({ "text": "[31mb\r" }))), [""; 0]);
+        assert_eq!(shown(view.event("text_delta", &json!({ "text": "\nc" }))), ["ab"]);
+        assert_eq!(shown(view.event("usage", &json!({}))), ["c"]);
+        assert_eq!(shown(view.partial()), [""; 0]);
+    }
+
+    #[test]
+    fn a_history_is_compact() {
+        let message = |value: Value| shown(View::message(&value));
+        let long: String = (0..20).map(|number| format!("{number}\n")).collect();
+        let user = message(json!({ "role": "user", "content": long }));
+        assert_eq!((user.len(), user[0].as_str(), user[1].as_str()), (13, "> 0", "  1"));
+        assert_eq!(user[12], "  … 8 more lines");
+        assert_eq!(message(json!({ "role": "tool", "content": long })).len(), 5);
+        let parts = json!([{ "type": "text", "text": "see" }, { "type": "image_url" }, { "type": "sound" }]);
+        assert_eq!(message(json!({ "role": "assistant", "content": parts })), ["see", "[image]", "[sound]"]);
+        let call = json!({ "id": "1", "function": { "name": "bash", "arguments": "{\n}" } });
+        assert_eq!(message(json!({ "role": "assistant", "tool_calls": [call] })), ["* bash { }"]);
+        assert_eq!(message(json!({ "role": "system", "content": "x".repeat(500) }))[0].chars().count(), 403 + 21);
     }
 }

@@ -1,7 +1,7 @@
 //! Live runtimes, one step at a time.
 
 use super::Home;
-use crate::support::runtime::{Options, Runtime, Step};
+use crate::support::runtime::{Bad, Options, Route, Runtime, Step};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::process::Stdio;
@@ -120,4 +120,20 @@ fn a_runtime_is_closed_and_a_receipt_forgotten() {
     );
     assert_eq!(home.run(&["runtime", "close", ID]).code, 3);
     assert_eq!(home.run(&["runtime", "submit", ID, "x"]).code, 3);
+}
+
+#[test]
+fn events_that_nobody_reads_do_not_keep_it() {
+    let home = Home::new();
+    let (runtime, _) = start(&home);
+    runtime.misbehave_times(Route::Rpc("interrupt".into()), 1, Bad::Held("interrupt".into()));
+    let child =
+        home.command(&["runtime", "interrupt", ID]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    runtime.wait_held("interrupt");
+    for number in 0..200 {
+        runtime.emit("text_delta", json!({ "text": number.to_string() }));
+    }
+    runtime.release("interrupt");
+    let run = home.told(child.wait_with_output().unwrap());
+    assert_eq!((run.code, run.out.as_str()), (0, "no turn runs\n"));
 }

@@ -90,11 +90,6 @@ impl Pty {
         contents(self.shown.0.lock().unwrap().screen())
     }
 
-    /// Row and column of the cursor.
-    pub fn cursor(&self) -> (u16, u16) {
-        self.shown.0.lock().unwrap().screen().cursor_position()
-    }
-
     pub fn pastes_in_brackets(&self) -> bool {
         self.shown.0.lock().unwrap().screen().bracketed_paste()
     }
@@ -117,10 +112,6 @@ impl Pty {
 
     pub fn signal(&self, signal: Signal) {
         kill(Pid::from_raw(self.child.id() as i32), signal).expect("a process not yet reaped");
-    }
-
-    pub fn pid(&self) -> u32 {
-        self.child.id()
     }
 
     /// Whether the modes are not as they were.
