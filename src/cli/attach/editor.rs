@@ -177,7 +177,7 @@ mod tests {
     fn the_cursor_stays_in_sight() {
         let mut editor = typed("one two 東京 three");
         assert_eq!(editor.visible(40), ("one two 東京 three".to_owned(), 18));
-        assert_eq!(editor.visible(10), (" 京 three"[1..].to_owned().replacen('京', "京", 1), 8));
+        assert_eq!(editor.visible(10), ("京 three".to_owned(), 8));
         editor.home();
         assert_eq!(editor.visible(10), ("one two ".to_owned(), 0));
         assert_eq!(typed("a\nb").visible(10), ("a⏎b".to_owned(), 3));

@@ -48,6 +48,8 @@ pub struct AttachArgs {
 
 /// Said where a person attaches: attaching changes what the runtime does.
 const WATCHED: &str = "a runtime denies approvals while nobody watches, and asks while somebody does: now it asks";
+/// The same where a person cannot answer.
+const LOOKED_AT: &str = "a runtime denies approvals while nobody watches, and asks while somebody does: now it asks, and who drives must answer";
 
 pub fn run(args: &AttachArgs) -> Result<ExitCode, Failure> {
     let mut local = Local::new(own_config(&args.look))?;
@@ -108,6 +110,6 @@ fn opening(args: &AttachArgs, session: &Session, joined: &AttachResult, view: &m
     let known = if known.is_empty() { String::new() } else { format!(" ({known})") };
     let role = if args.observe { "looking at" } else { "attached to" };
     lines.push(Line::note(&format!("{role} {}{known} as {}", args.id, session.client_id)));
-    lines.push(Line::note(WATCHED));
+    lines.push(Line::note(if args.observe { LOOKED_AT } else { WATCHED }));
     lines
 }

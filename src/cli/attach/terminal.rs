@@ -35,8 +35,9 @@ struct Terminal<'a> {
     canvas: Canvas,
     view: View,
     editor: Editor,
-    /// What was being typed when something was asked: its answer must be typed on purpose.
-    draft: Option<String>,
+    /// The request that a line would answer, and what was being typed when the first one came.
+    asking: Option<u64>,
+    draft: String,
     keys: Keys,
     /// Whether the rows below are not as they should be.
     stale: bool,
@@ -76,7 +77,8 @@ pub async fn run(
         canvas: Canvas::new(screen, rows),
         view: View::default(),
         editor: Editor::default(),
-        draft: None,
+        asking: None,
+        draft: String::new(),
         keys: Keys::default(),
         stale: true,
     };
@@ -96,9 +98,15 @@ pub async fn run(
             written = write(&mut output, &mut terminal.canvas.out), if waits => if let Err(failure) = written {
                 break Err(failure);
             },
-            () = redraws.next() => terminal.redraw()?,
+            () = redraws.next() => if let Err(failure) = terminal.redraw() {
+                break Err(failure);
+            },
             count = input.read_buf(&mut bytes) => match count {
-                Ok(1..) => if let Some(end) = terminal.typed(&bytes)? { break Ok(Ok(end)) },
+                Ok(1..) => match terminal.typed(&bytes) {
+                    Ok(None) => {}
+                    Ok(Some(end)) => break Ok(Ok(end)),
+                    Err(failure) => break Err(failure),
+                },
                 // The terminal is gone.
                 Ok(0) | Err(_) => break Ok(Ok(End::Left)),
             },
@@ -136,6 +144,7 @@ impl Terminal<'_> {
         let mut lines = opening(self.args, self.session, joined, &mut self.view);
         lines.push(Line::note("/help says what can be typed; Ctrl-D leaves, and the runtime goes on"));
         self.canvas.print(lines);
+        self.put_aside();
     }
 
     fn draw(&mut self) {
@@ -194,17 +203,16 @@ impl Terminal<'_> {
         None
     }
 
-    /// What is being typed while something is asked is no answer to it; it comes back when all is answered.
+    /// What was being typed before something was asked is no answer to it; it comes back when all is answered.
     fn put_aside(&mut self) {
-        match (self.question().is_some(), &self.draft) {
-            (true, None) => self.draft = Some(self.editor.take()),
-            (false, Some(_)) => {
-                let draft = self.draft.take().unwrap_or_default();
-                if self.editor.is_empty() {
-                    self.editor.set(draft);
-                }
-            }
-            _ => {}
+        let asking = self.question().map(|asked| asked.id);
+        match (std::mem::replace(&mut self.asking, asking), asking) {
+            (before, now) if before == now => {}
+            (None, _) => self.draft = self.editor.take(),
+            // Half an answer to another request.
+            (Some(_), Some(_)) => drop(self.editor.take()),
+            (Some(_), None) if self.editor.is_empty() => self.editor.set(std::mem::take(&mut self.draft)),
+            (Some(_), None) => {}
         }
     }
 
@@ -217,10 +225,7 @@ impl Terminal<'_> {
                 let word =
                     if matches!(act, Act::Again) { "fell behind, and attached again" } else { "let go of control" };
                 self.say(Line::note(word));
-                for event in &joined.replay {
-                    self.event(event);
-                }
-                return None;
+                return joined.replay.iter().find_map(|event| self.event(event));
             }
             // It is asked again and again.
             (Act::Look, _) => return None,

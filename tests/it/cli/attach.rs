@@ -246,8 +246,9 @@ fn every_way_out_leaves_the_terminal_as_it_was() {
     // The window is closed.
     let runtime = start(&home, options());
     let pty = joined(&home, &[]);
-    pty.close();
-    runtime.wait_observers(0);
+    let status = pty.close();
+    assert!([Some(0), Some(129)].contains(&status.code()), "{status}");
+    assert_eq!(runtime.observers(), [""; 0]);
 }
 
 #[test]

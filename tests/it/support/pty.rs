@@ -2,18 +2,19 @@
 
 use super::DEADLINE;
 use nix::libc;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::pty::{Winsize, openpty};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::termios::{SetArg, Termios, tcgetattr, tcsetattr};
 use nix::unistd::Pid;
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{PipeWriter, Read, Write};
 use std::num::NonZero;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 /// What a terminal shows, and what waits for it to change.
 type Shown = Arc<(Mutex<vt100::Parser>, Condvar)>;
@@ -25,6 +26,9 @@ pub struct Pty {
     shown: Shown,
     child: Child,
     before: Termios,
+    /// The window, until it is closed.
+    open: Option<PipeWriter>,
+    reader: Option<JoinHandle<()>>,
 }
 
 impl Pty {
@@ -51,14 +55,20 @@ impl Pty {
         let shown: Shown = Arc::new((Mutex::new(vt100::Parser::new(some(rows), some(columns), 1_000)), Condvar::new()));
         let outer = File::from(pty.master);
         let (seen, mut output) = (shown.clone(), outer.try_clone().expect("a duplicate"));
-        thread::spawn(move || {
+        let (closing, open) = std::io::pipe().expect("a pipe");
+        let reader = thread::spawn(move || {
             let mut bytes = [0; 4096];
-            while let Ok(count @ 1..) = output.read(&mut bytes) {
+            loop {
+                let ends = [output.as_fd(), closing.as_fd()];
+                let mut polled = ends.map(|end| PollFd::new(end, PollFlags::POLLIN));
+                poll(&mut polled, PollTimeout::NONE).expect("open ends");
+                let is_closing = polled[1].any().unwrap_or(true);
+                let Ok(count @ 1..) = (if is_closing { Ok(0) } else { output.read(&mut bytes) }) else { return };
                 seen.0.lock().unwrap().process(&bytes[..count]);
                 seen.1.notify_all();
             }
         });
-        Self { keyboard: Some(outer), inner: pty.slave, shown, child, before }
+        Self { keyboard: Some(outer), inner: pty.slave, shown, child, before, open: Some(open), reader: Some(reader) }
     }
 
     /// Types.
@@ -133,10 +143,9 @@ impl Pty {
 
     /// Closes the window, and waits for the program's end.
     pub fn close(mut self) -> ExitStatus {
-        // The thread that reads keeps a duplicate, so the terminal is hung up instead.
-        let outer = self.keyboard.take().expect("an open terminal");
-        drop(outer);
-        self.signal(Signal::SIGHUP);
+        drop(self.open.take());
+        self.reader.take().expect("an open window").join().expect("a reader");
+        drop(self.keyboard.take());
         self.child.wait().expect("a child")
     }
 }
