@@ -1,10 +1,12 @@
 //! A terminal with a program in it, and a person before it.
 
 use super::DEADLINE;
+use nix::fcntl::{OFlag, open};
 use nix::libc;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::pty::{Winsize, openpty};
+use nix::pty::{Winsize, grantpt, posix_openpt, ptsname_r, unlockpt};
 use nix::sys::signal::{Signal, kill};
+use nix::sys::stat::Mode;
 use nix::sys::termios::{SetArg, Termios, tcgetattr, tcsetattr};
 use nix::unistd::Pid;
 use std::fs::File;
@@ -34,10 +36,10 @@ pub struct Pty {
 impl Pty {
     /// Runs a program in a terminal of its own; its standard error goes there, too.
     pub fn start(mut command: Command, rows: u16, columns: u16) -> Self {
-        let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
-        let pty = openpty(&size, None).expect("a terminal");
-        let before = tcgetattr(&pty.slave).expect("its modes");
-        let end = || Stdio::from(pty.slave.try_clone().expect("a duplicate"));
+        let (outer, inner) = pair();
+        set_size(&outer, rows, columns);
+        let before = tcgetattr(&inner).expect("its modes");
+        let end = || Stdio::from(inner.try_clone().expect("a duplicate"));
         command.stdin(end()).stdout(end()).stderr(end()).env("TERM", "xterm").env("NO_COLOR", "1");
         // SAFETY: both calls may be made between fork and exec.
         unsafe {
@@ -53,7 +55,6 @@ impl Pty {
         // The command holds ends of its own.
         drop(command);
         let shown: Shown = Arc::new((Mutex::new(vt100::Parser::new(some(rows), some(columns), 1_000)), Condvar::new()));
-        let outer = File::from(pty.master);
         let (seen, mut output) = (shown.clone(), outer.try_clone().expect("a duplicate"));
         let (closing, open) = std::io::pipe().expect("a pipe");
         let reader = thread::spawn(move || {
@@ -68,7 +69,7 @@ impl Pty {
                 seen.1.notify_all();
             }
         });
-        Self { keyboard: Some(outer), inner: pty.slave, shown, child, before, open: Some(open), reader: Some(reader) }
+        Self { keyboard: Some(outer), inner, shown, child, before, open: Some(open), reader: Some(reader) }
     }
 
     /// Types.
@@ -107,11 +108,7 @@ impl Pty {
     /// Gives the terminal another size, as a window manager does.
     pub fn resize(&self, rows: u16, columns: u16) {
         self.shown.0.lock().unwrap().screen_mut().set_size(some(rows), some(columns));
-        let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
-        let outer = self.keyboard.as_ref().expect("an open terminal");
-        // SAFETY: the size is read from a structure of the kind that the question is about.
-        let result = unsafe { libc::ioctl(outer.as_raw_fd(), libc::TIOCSWINSZ, &size) };
-        assert_eq!(result, 0);
+        set_size(self.keyboard.as_ref().expect("an open terminal"), rows, columns);
     }
 
     /// Writes over what is shown and sets other modes, as another program may.
@@ -155,6 +152,23 @@ impl Drop for Pty {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// The two ends of a terminal, of which no other program gets a duplicate: it would keep the window open.
+fn pair() -> (File, OwnedFd) {
+    let flags = OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_CLOEXEC;
+    let outer = posix_openpt(flags).expect("a terminal");
+    grantpt(&outer).expect("a terminal of ours");
+    unlockpt(&outer).expect("a terminal of ours");
+    let inner = open(ptsname_r(&outer).expect("its name").as_str(), flags, Mode::empty()).expect("its other end");
+    (File::from(OwnedFd::from(outer)), inner)
+}
+
+fn set_size(outer: &File, rows: u16, columns: u16) {
+    let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+    // SAFETY: the size is read from a structure of the kind that the question is about.
+    let result = unsafe { libc::ioctl(outer.as_raw_fd(), libc::TIOCSWINSZ, &size) };
+    assert_eq!(result, 0);
 }
 
 fn some(count: u16) -> NonZero<u16> {
