@@ -4,7 +4,7 @@ use super::output::{self, Colour, Failure, Screen, note};
 use super::table::{Cell, Column, Give, render};
 use super::{LookArgs, USAGE, own_config, words};
 use crate::limits;
-use crate::protocol::{CoverageParams, Entry, Harness, ListParams, ListResult, Query, Relation, RpcError, State};
+use crate::protocol::{CoverageParams, Door, Entry, Harness, ListParams, ListResult, Query, Relation, RpcError, State};
 use crate::service::Local;
 use clap::Args;
 use std::collections::HashSet;
@@ -151,10 +151,22 @@ fn title(entry: &Entry) -> String {
     let waiting_for = entry.activity.as_ref().and_then(|activity| activity.waiting_for.as_deref());
     let archived = entry.archived.and_then(|archived| archived.then_some("archived"));
     let relation = entry.parent.as_ref().map(|parent| relation(parent.relation));
-    match waiting_for.or(archived).or(relation) {
+    let runtime = runtime(entry);
+    match waiting_for.or(runtime.as_deref()).or(archived).or(relation) {
         Some(mark) => format!("[{mark}] {title}"),
         None => title.to_owned(),
     }
+}
+
+/// That `tackroom attach` leads into it, who drives it, and how many others look.
+fn runtime(entry: &Entry) -> Option<String> {
+    entry.doors.as_ref().filter(|doors| doors.contains(&Door::Runtime))?;
+    let driver = entry.owner.as_ref().and_then(|owner| owner.controller.as_ref()).map(|one| one.client_id.as_str());
+    let looking = entry.observers.iter().flatten().filter(|one| Some(one.client_id.as_str()) != driver).count();
+    let driven = driver.map(|driver| format!("{driver} drives"));
+    let looked_at = (looking > 0).then(|| if looking == 1 { "1 looks".to_owned() } else { format!("{looking} look") });
+    let who: Vec<String> = driven.into_iter().chain(looked_at).collect();
+    Some(if who.is_empty() { "runtime".to_owned() } else { format!("runtime: {}", who.join(", ")) })
 }
 
 fn relation(relation: Relation) -> &'static str {

@@ -1,12 +1,15 @@
 //! The command line: one file per subcommand. The only place that prints.
 
+mod attach;
 mod completions;
 mod demo;
 mod doctor;
 mod list;
+mod live;
 mod output;
 mod peers;
 mod resume;
+mod runtime;
 mod schema;
 mod serve;
 mod table;
@@ -41,6 +44,7 @@ const AFTER_HELP: &str = "\
 Examples:
   tackroom list --workspace .      the sessions of this directory
   tackroom resume 990cebda         back into one of them
+  tackroom attach 990cebda         join one that runs
   tackroom serve --allow observe   for a program: JSON-RPC on stdin and stdout
 
 Exit codes:
@@ -48,7 +52,7 @@ Exit codes:
   1    failed; of serve also: `exit` came without `shutdown`
   2    the words of the command line cannot be understood, or fit several things
   3    what was named is not there
-  128+ a signal's number: it ended serve or demo
+  128+ a signal's number: it ended serve, attach or demo
 resume ends as the program does that it runs.
 
 Nothing is ever written to a store: sessions are not renamed, edited or deleted.";
@@ -61,6 +65,10 @@ enum Command {
     Peers(peers::PeersArgs),
     /// Go back into a session with its own program
     Resume(resume::ResumeArgs),
+    /// Join a running agent: see what it does, answer what it asks, and drive it
+    Attach(attach::AttachArgs),
+    /// Show and drive live runtimes, one step at a time
+    Runtime(runtime::RuntimeArgs),
     /// Tell where sessions were looked for, what was found and what was passed over
     Doctor(doctor::DoctorArgs),
     /// Show the server at work on a built-in sample, without looking at your sessions
@@ -110,6 +118,8 @@ pub fn main() -> ExitCode {
         Command::List(args) => list::run(&args),
         Command::Peers(args) => peers::run(&args),
         Command::Resume(args) => resume::run(&args),
+        Command::Attach(args) => attach::run(&args),
+        Command::Runtime(args) => runtime::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Serve(args) => serve::run(&args),

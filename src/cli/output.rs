@@ -40,20 +40,27 @@ pub fn write(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Writes a value to standard output as JSON for programs. What could act on a terminal stands as an escape, which
-/// means the same to them.
+/// Writes a value to standard output as JSON for programs.
 pub fn write_json(value: &impl Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(value)?;
-    let mut safe = String::with_capacity(text.len() + 1);
-    for c in text.chars() {
+    write(&(harmless(&serde_json::to_string_pretty(value)?) + "\n"))
+}
+
+/// A value as one line of JSON for programs.
+pub fn json_line(value: &impl Serialize) -> Result<String, Failure> {
+    Ok(harmless(&serde_json::to_string(value)?) + "\n")
+}
+
+/// The JSON with what could act on a terminal as an escape, which means the same to programs.
+fn harmless(json: &str) -> String {
+    let mut safe = String::with_capacity(json.len() + 1);
+    for c in json.chars() {
         match c {
             '\n' => safe.push(c),
             c if acts_on_terminal(c) => safe.push_str(&format!("\\u{:04x}", u32::from(c))),
             c => safe.push(c),
         }
     }
-    safe.push('\n');
-    write(&safe)
+    safe
 }
 
 /// Says something to the person on standard error, as one line. Where nobody listens, nothing is lost.

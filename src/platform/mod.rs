@@ -11,6 +11,7 @@ pub mod signals;
 pub mod socket;
 pub mod sqlite;
 pub mod stdio;
+pub mod terminal;
 #[cfg(test)]
 pub mod testing;
 pub mod watch;

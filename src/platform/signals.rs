@@ -1,4 +1,4 @@
-//! The signals that end the program.
+//! The signals that end the program, and those that say its terminal has changed.
 
 use std::io;
 
@@ -42,5 +42,39 @@ impl Signals {
             }
             2
         }
+    }
+}
+
+/// SIGWINCH and SIGCONT: what is on the terminal may not be what was drawn. Must be made within a runtime.
+pub struct Redraws {
+    #[cfg(unix)]
+    signals: [tokio::signal::unix::Signal; 2],
+}
+
+impl Redraws {
+    /// Takes the signals from now on.
+    pub fn new() -> io::Result<Self> {
+        #[cfg(unix)]
+        {
+            use tokio::signal::unix::{SignalKind, signal};
+            let goes_on = SignalKind::from_raw(nix::libc::SIGCONT);
+            Ok(Self { signals: [signal(SignalKind::window_change())?, signal(goes_on)?] })
+        }
+        #[cfg(not(unix))]
+        Ok(Self {})
+    }
+
+    /// Waits for the next one.
+    pub async fn next(&mut self) {
+        #[cfg(unix)]
+        {
+            let [resized, goes_on] = &mut self.signals;
+            tokio::select! {
+                _ = resized.recv() => {}
+                _ = goes_on.recv() => {}
+            }
+        }
+        #[cfg(not(unix))]
+        std::future::pending::<()>().await;
     }
 }

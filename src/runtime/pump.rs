@@ -116,7 +116,8 @@ impl Pump {
     async fn pass_on(&mut self, queue: &mut Queue) {
         let _ = self.known.wait_for(|known| *known).await;
         let Ok(mut places) = self.outgoing.reserve_many(queue.places()).await else {
-            // Nobody is there to be told.
+            // Nobody is there to be told, so nothing waits: the loop that calls this must come to its end.
+            *queue = Queue::default();
             return self.attachment.ended().cancel();
         };
         while let (Some(event), Some(place)) = (queue.pop(), places.next()) {

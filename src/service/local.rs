@@ -1,51 +1,125 @@
 //! The same methods for the command line's own user, without a connection.
 
-use super::{Client, Config, Context, Service, peer, registry};
+use super::{Client, Config, Context, Service, peer, registry, runtime};
+use crate::limits;
 use crate::protocol::{
-    CoverageParams, CoverageResult, DescribeParams, DescribeResult, Empty, ListParams, ListResult, PeerListResult,
-    RpcError,
+    AcceptedResult, AttachParams, AttachResult, AttachmentParams, CloseResult, CoverageParams, CoverageResult,
+    DescribeParams, DescribeResult, DetachResult, DiscoverParams, DiscoverResult, Empty, ForgetParams, ForgetResult,
+    InterruptResult, LeaseResult, ListParams, ListResult, Notification, PeerListResult, ReceiptsResult, RespondParams,
+    RpcError, RuntimeDescribeParams, RuntimeDescribeResult, SteerParams, SteerResult, SubmitParams, SubmitResult,
 };
 use std::sync::Arc;
+use tokio::runtime::{Handle, Runtime};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 /// A server in this process, with its only client.
 pub struct Local {
     /// Where connections are served while this is there.
-    _runtime: tokio::runtime::Runtime,
-    service: Service,
-    context: Context,
+    runtime: Option<Runtime>,
+    handle: Handle,
+    user: User,
+    told: Option<mpsc::Receiver<Notification>>,
+}
+
+/// That client: what it asks of runtimes, as over the wire.
+#[derive(Clone)]
+pub struct User {
+    service: Arc<Service>,
+    client: Arc<Client>,
 }
 
 impl Local {
     /// A server as its user set it. Fails when the system gives no randomness.
     pub fn new(config: Config) -> std::io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-        let service = Service::new(config, runtime.handle().clone())?;
-        // Nobody listens to notifications: without a progress token there are none.
-        let (outgoing, _) = mpsc::channel(1);
+        let handle = runtime.handle().clone();
+        let service = Arc::new(Service::new(config, handle.clone())?);
+        let (outgoing, told) = mpsc::channel(limits::NOTIFICATIONS_QUEUED);
         let client = Arc::new(Client::new(&service, outgoing));
-        let context = Context::new(client, CancellationToken::new(), watch::channel(false).1);
-        Ok(Self { _runtime: runtime, service, context })
+        Ok(Self { runtime: Some(runtime), handle, user: User { service, client }, told: Some(told) })
+    }
+
+    /// The client, for what waits for runtimes.
+    pub fn user(&self) -> User {
+        self.user.clone()
+    }
+
+    /// What the client is told unasked. `None` the second time.
+    pub fn notifications(&mut self) -> Option<mpsc::Receiver<Notification>> {
+        self.told.take()
+    }
+
+    /// Waits for what takes its time.
+    pub fn wait<F: Future>(&self, work: F) -> F::Output {
+        self.handle.block_on(work)
     }
 
     /// `registry/list`.
     pub fn list(&self, params: ListParams) -> Result<ListResult, RpcError> {
-        registry::list(&self.service, &self.context, params)
+        registry::list(&self.user.service, &self.user.context(), params)
     }
 
     /// `registry/describe`.
     pub fn describe(&self, params: DescribeParams) -> Result<DescribeResult, RpcError> {
-        registry::describe(&self.service, &self.context, params)
+        registry::describe(&self.user.service, &self.user.context(), params)
     }
 
     /// `registry/coverage`.
     pub fn coverage(&self, params: CoverageParams) -> Result<CoverageResult, RpcError> {
-        registry::coverage(&self.service, &self.context, params)
+        registry::coverage(&self.user.service, &self.user.context(), params)
     }
 
     /// `peer/list`.
     pub fn peers(&self) -> Result<PeerListResult, RpcError> {
-        peer::list(&self.service, &self.context, Empty {})
+        peer::list(&self.user.service, &self.user.context(), Empty {})
+    }
+}
+
+impl Drop for Local {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            // A thread that waits for a file or for a terminal cannot be cancelled; it must not keep the process.
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// The methods that wait for runtimes, one a row.
+macro_rules! methods {
+    ($($wire:literal $name:ident($params:ty) -> $result:ty;)*) => {
+        impl User {
+            $(
+                #[doc = concat!("`", $wire, "`.")]
+                pub async fn $name(&self, params: $params) -> Result<$result, RpcError> {
+                    runtime::$name(self.service.clone(), self.context(), params).await
+                }
+            )*
+        }
+    };
+}
+
+methods! {
+    "runtime/receipts" receipts(Empty) -> ReceiptsResult;
+    "runtime/discover" discover(DiscoverParams) -> DiscoverResult;
+    "runtime/forget" forget(ForgetParams) -> ForgetResult;
+    "runtime/describe" describe(RuntimeDescribeParams) -> RuntimeDescribeResult;
+    "runtime/attach" attach(AttachParams) -> AttachResult;
+    "runtime/detach" detach(AttachmentParams) -> DetachResult;
+    "runtime/lease" lease(AttachmentParams) -> LeaseResult;
+    "runtime/takeControl" take_control(AttachmentParams) -> LeaseResult;
+    "runtime/submit" submit(SubmitParams) -> SubmitResult;
+    "runtime/sendInput" send_input(SubmitParams) -> AcceptedResult;
+    "runtime/steer" steer(SteerParams) -> SteerResult;
+    "runtime/interrupt" interrupt(AttachmentParams) -> InterruptResult;
+    "runtime/respond" respond(RespondParams) -> AcceptedResult;
+    "runtime/close" close(AttachmentParams) -> CloseResult;
+}
+
+impl User {
+    /// One request, which is answered to a caller that is there: it hears of what it opened from then on.
+    fn context(&self) -> Context {
+        let (_, answered) = watch::channel(true);
+        Context::new(self.client.clone(), CancellationToken::new(), answered)
     }
 }

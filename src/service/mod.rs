@@ -15,7 +15,7 @@ mod watch;
 
 pub use document::{meta, openrpc, schema};
 pub use lifecycle::Phase;
-pub use local::Local;
+pub use local::{Local, User};
 pub use table::{Direction, Method, NOTIFICATIONS, Notice, Work, methods, module};
 
 use crate::authority::Grant;

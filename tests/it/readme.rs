@@ -1,6 +1,8 @@
 //! What README.md says is what the program does.
 
+use crate::support::runtime::{Options, Runtime, Step};
 use crate::support::{Home, uuid};
+use serde_json::json;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -55,6 +57,32 @@ fn the_python_snippet_lists_the_newest() {
     if let Some(output) = run("python3", "-c", &block("python")) {
         assert_eq!(shown(&output), "idle the only session\n");
     }
+}
+
+#[test]
+fn the_shell_session_with_a_runtime_says_what_it_says() {
+    let home = Home::new();
+    let tool = Step::Tool {
+        id: "t1".to_owned(),
+        name: "bash".to_owned(),
+        arguments: json!({ "command": "rm roof.old" }).to_string(),
+        output: "exit code: 0".to_owned(),
+        asks: true,
+    };
+    let options = Options::main("demo-1", "/home/demo/roof")
+        .on("Mend", [tool, Step::Text("The old one stays, then. It is mended.".to_owned())])
+        .on("Say", [Step::Text("It is mended.".to_owned())]);
+    let runtime = Runtime::start(options);
+    runtime.publish(&home.path().join(".config/supercode/live-runtimes"));
+    let bin = Path::new(env!("CARGO_BIN_EXE_tackroom")).parent().unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
+    let (promised, mut said) = (block("console"), String::new());
+    for line in promised.lines().filter_map(|line| line.strip_prefix("$ ")) {
+        let mut command = Command::new("sh");
+        command.args(["-c", line]).env_clear().env("PATH", &path).env("HOME", home.path()).stdin(Stdio::null());
+        said.push_str(&format!("$ {line}\n{}", shown(&command.output().unwrap())));
+    }
+    assert_eq!(promised, said);
 }
 
 /// A line without what differs from run to run: numbers, and the width of a column.

@@ -1,11 +1,13 @@
 //! The command line, run as a person runs it: the built program in a home of its own.
 
+mod attach;
 mod demo;
 mod doctor;
 mod list;
 mod misc;
 mod peers;
 mod resume;
+mod runtime;
 mod terminal;
 
 use serde_json::{Value, json};

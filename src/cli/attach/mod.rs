@@ -1,0 +1,115 @@
+//! `tackroom attach`: a running agent in this terminal, or its events for a program.
+
+mod asked;
+mod canvas;
+mod clean;
+mod editor;
+mod keys;
+mod plain;
+mod session;
+mod terminal;
+mod typed;
+mod view;
+
+use super::output::Failure;
+use super::{LookArgs, USAGE, live, own_config};
+use crate::limits;
+use crate::platform::signals::Signals;
+use crate::platform::terminal::Raw;
+use crate::protocol::{AttachParams, AttachResult, Permission, RuntimeEvent, RuntimeResponse};
+use crate::service::Local;
+use clap::Args;
+use serde_json::Value;
+use session::Session;
+use std::io::IsTerminal;
+use std::process::ExitCode;
+use view::{Line, View};
+
+#[derive(Args)]
+pub struct AttachArgs {
+    /// A runtime's id or endpoint, the id of its session, a beginning of one (4 characters or more) or a part of its
+    /// title that only one has
+    id: String,
+    /// Only look: nothing is sent to the runtime
+    #[arg(long)]
+    observe: bool,
+    /// The name by which the runtime knows you, of A-Z a-z 0-9 . _ -
+    #[arg(long, value_name = "NAME")]
+    client_id: Option<String>,
+    /// How many messages of the history at most
+    #[arg(long, value_name = "N", default_value_t = limits::HISTORY_DEFAULT)]
+    history: u32,
+    /// Print the result of `runtime/attach`, then each event, as one line of JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    look: LookArgs,
+}
+
+/// Said where a person attaches: attaching changes what the runtime does.
+const WATCHED: &str = "a runtime denies approvals while nobody watches, and asks while somebody does: now it asks";
+/// The same where a person cannot answer.
+const LOOKED_AT: &str = "a runtime denies approvals while nobody watches, and asks while somebody does: now it asks, and who drives must answer";
+
+pub fn run(args: &AttachArgs) -> Result<ExitCode, Failure> {
+    let mut local = Local::new(own_config(&args.look))?;
+    let told = local.notifications().ok_or_else(|| Failure::new(USAGE, "attached already"))?;
+    let params = AttachParams {
+        client_id: args.client_id.clone(),
+        history_limit: Some(args.history.into()),
+        permissions: args.observe.then(|| vec![Permission::Observe]),
+        ..live::joining(&live::find(&local, &args.id)?)
+    };
+    let user = local.user();
+    local.wait(async {
+        let mut signals = Signals::new()?;
+        let (mut session, joined) = tokio::select! {
+            joined = Session::join(user, told, params) => joined.map_err(live::failure)?,
+            signal = signals.next() => return Ok(ExitCode::from(128 + signal)),
+        };
+        let end = talk(args, &mut session, &joined, &mut signals).await;
+        // Whoever is in a hurry, or gone, does not wait for a runtime that does not answer.
+        tokio::select! {
+            () = session.leave() => {}
+            _ = signals.next() => {}
+        }
+        end
+    })
+}
+
+async fn talk(
+    args: &AttachArgs,
+    session: &mut Session,
+    joined: &AttachResult,
+    signals: &mut Signals,
+) -> Result<ExitCode, Failure> {
+    let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    match (is_terminal && !args.json).then(Raw::enter) {
+        Some(Ok(raw)) => terminal::run(args, raw, session, joined, signals).await,
+        _ => plain::run(args, session, joined, signals).await,
+    }
+}
+
+/// What somebody who cannot be asked answers to a request.
+pub fn refusal(event: &RuntimeEvent) -> Option<RuntimeResponse> {
+    Some(asked::Asked::of(&session::payload(event))?.refusal())
+}
+
+/// The lines of what there was before, and whose it is.
+fn opening(args: &AttachArgs, session: &Session, joined: &AttachResult, view: &mut View) -> Vec<Line> {
+    let mut lines: Vec<Line> = joined
+        .history
+        .iter()
+        .filter_map(|message| serde_json::from_str::<Value>(message.get()).ok())
+        .flat_map(|message| View::message(&message))
+        .collect();
+    lines.extend(joined.replay.iter().flat_map(|event| view.event(&event.kind, &session::payload(event))));
+    let about = &session.about;
+    let words = [about.source_harness.as_deref(), about.model.as_deref()];
+    let known = words.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let known = if known.is_empty() { String::new() } else { format!(" ({known})") };
+    let role = if args.observe { "looking at" } else { "attached to" };
+    lines.push(Line::note(&format!("{role} {}{known} as {}", args.id, session.client_id)));
+    lines.push(Line::note(if args.observe { LOOKED_AT } else { WATCHED }));
+    lines
+}

@@ -1,0 +1,329 @@
+//! Attached in a terminal: what happens scrolls by, and a line is typed below it.
+
+use super::canvas::{Below, CLOSE, Canvas};
+use super::editor::Editor;
+use super::keys::{Key, Keys};
+use super::plain::write;
+use super::session::{Act, Answer, Came, Session, payload};
+use super::typed::{self, Typed};
+use super::view::{Line, View};
+use super::{AttachArgs, clean, opening};
+use crate::cli::output::{self, Failure, Screen};
+use crate::cli::{FAILED, live};
+use crate::platform::signals::{Redraws, Signals};
+use crate::platform::stdio;
+use crate::platform::terminal::Raw;
+use crate::protocol::{AttachResult, RpcError, RuntimeEvent};
+use std::process::ExitCode;
+use std::time::Duration;
+use tokio::io::AsyncReadExt;
+use tokio::time::{MissedTickBehavior, interval, timeout};
+
+/// How often who drives is asked: a runtime tells nobody.
+const LOOK: Duration = Duration::from_secs(2);
+/// How long a terminal that nobody reads is waited for at the end.
+const FAREWELL: Duration = Duration::from_secs(1);
+/// Bytes on their way to the terminal, over which no more events are taken.
+const WAITING: usize = 64 << 10;
+/// How control is taken here.
+const TAKE: &str = "/take takes control";
+
+struct Terminal<'a> {
+    args: &'a AttachArgs,
+    session: &'a mut Session,
+    raw: Taken,
+    canvas: Canvas,
+    view: View,
+    editor: Editor,
+    /// The request that a line would answer, and what was being typed when the first one came.
+    asking: Option<u64>,
+    draft: String,
+    keys: Keys,
+    /// Whether the rows below are not as they should be.
+    stale: bool,
+}
+
+/// How it ends.
+enum End {
+    Left,
+    Over(String),
+}
+
+/// A terminal that is in use.
+struct Taken(Raw);
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let _ = output::write(CLOSE);
+        }
+    }
+}
+
+pub async fn run(
+    args: &AttachArgs,
+    raw: Raw,
+    session: &mut Session,
+    joined: &AttachResult,
+    signals: &mut Signals,
+) -> Result<ExitCode, Failure> {
+    let mut redraws = Redraws::new()?;
+    let (mut input, mut output) = stdio::open()?;
+    let (screen, rows) = size();
+    let mut terminal = Terminal {
+        args,
+        session,
+        raw: Taken(raw),
+        canvas: Canvas::new(screen, rows),
+        view: View::default(),
+        editor: Editor::default(),
+        asking: None,
+        draft: String::new(),
+        keys: Keys::default(),
+        stale: true,
+    };
+    terminal.open(joined);
+    let mut look = interval(LOOK);
+    look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut bytes = Vec::with_capacity(4096);
+    let end = loop {
+        if terminal.stale && terminal.canvas.out.is_empty() {
+            terminal.draw();
+        }
+        let waits = !terminal.canvas.out.is_empty();
+        bytes.clear();
+        tokio::select! {
+            biased;
+            signal = signals.next() => break Ok(Err(signal)),
+            written = write(&mut output, &mut terminal.canvas.out), if waits => if let Err(failure) = written {
+                break Err(failure);
+            },
+            () = redraws.next() => if let Err(failure) = terminal.redraw() {
+                break Err(failure);
+            },
+            count = input.read_buf(&mut bytes) => match count {
+                Ok(1..) => match terminal.typed(&bytes) {
+                    Ok(None) => {}
+                    Ok(Some(end)) => break Ok(Ok(end)),
+                    Err(failure) => break Err(failure),
+                },
+                // The terminal is gone.
+                Ok(0) | Err(_) => break Ok(Ok(End::Left)),
+            },
+            came = terminal.session.next(), if terminal.canvas.out.len() < WAITING => {
+                let end = match came {
+                    Some(Came::Event(event)) => terminal.event(&event),
+                    Some(Came::Answer(act, answer)) => terminal.answer(act, answer),
+                    None => Some(End::Over("the attachment is over".to_owned())),
+                };
+                if let Some(end) = end { break Ok(Ok(end)) }
+            },
+            _ = look.tick() => terminal.session.act(Act::Look),
+        }
+    };
+    let rest = terminal.view.finish();
+    terminal.canvas.print(rest);
+    terminal.canvas.close();
+    // Where nobody reads it any more, nothing is lost.
+    let _ = timeout(FAREWELL, write(&mut output, &mut terminal.canvas.out)).await;
+    drop(terminal);
+    match end? {
+        Err(signal) => Ok(ExitCode::from(128 + signal)),
+        Ok(End::Left) => Ok(ExitCode::SUCCESS),
+        Ok(End::Over(why)) => Err(Failure::new(FAILED, output::plain(&why))),
+    }
+}
+
+fn size() -> (Screen, usize) {
+    let rows = terminal_size::terminal_size_of(std::io::stdout()).map_or(24, |(_, rows)| usize::from(rows.0));
+    (Screen::of_stdout(), rows)
+}
+
+impl Terminal<'_> {
+    fn open(&mut self, joined: &AttachResult) {
+        let mut lines = opening(self.args, self.session, joined, &mut self.view);
+        lines.push(Line::note("/help says what can be typed; Ctrl-D leaves, and the runtime goes on"));
+        self.canvas.print(lines);
+        self.put_aside();
+    }
+
+    fn draw(&mut self) {
+        let (typed, column) = self.editor.visible(self.canvas.room());
+        let alert = self.question().is_some();
+        let below = Below { partial: self.view.partial(), status: self.status(), alert, typed, column };
+        self.canvas.draw(&below);
+        self.stale = false;
+    }
+
+    fn redraw(&mut self) -> Result<(), Failure> {
+        self.raw.0.again()?;
+        let (screen, rows) = size();
+        self.canvas.redraw(screen, rows);
+        self.stale = true;
+        Ok(())
+    }
+
+    /// What waits for an answer of ours.
+    fn question(&self) -> Option<&super::asked::Asked> {
+        self.session.asked.front().filter(|_| self.session.about.actions.respond)
+    }
+
+    fn status(&self) -> String {
+        if let Some(asked) = self.question() {
+            return asked.choices();
+        }
+        let session = &*self.session;
+        let doing = if session.running { "busy" } else { "idle" };
+        let who = match &session.driver {
+            _ if self.args.observe => "you only look".to_owned(),
+            Some(_) if session.drives() => "you drive".to_owned(),
+            Some(other) => format!("{} drives, {TAKE}", clean::one_line(other)),
+            None => "nobody drives, typing takes control".to_owned(),
+        };
+        let stop = if session.running && session.drives() { " - Ctrl-C interrupts" } else { "" };
+        format!("-- {doing} - {who}{stop}")
+    }
+
+    fn say(&mut self, line: Line) {
+        self.canvas.put_between(vec![line]);
+        self.stale = true;
+    }
+
+    fn event(&mut self, event: &RuntimeEvent) -> Option<End> {
+        self.stale = true;
+        match event.kind.as_str() {
+            "lagged" => {}
+            "disconnected" => return Some(End::Over(event.reason.clone().unwrap_or_default())),
+            kind => {
+                let lines = self.view.event(kind, &payload(event));
+                self.canvas.print(lines);
+                self.put_aside();
+            }
+        }
+        None
+    }
+
+    /// What was being typed before something was asked is no answer to it; it comes back when all is answered.
+    fn put_aside(&mut self) {
+        let asking = self.question().map(|asked| asked.id);
+        match (std::mem::replace(&mut self.asking, asking), asking) {
+            (before, now) if before == now => {}
+            (None, _) => self.draft = self.editor.take(),
+            // Half an answer to another request.
+            (Some(_), Some(_)) => drop(self.editor.take()),
+            (Some(_), None) if self.editor.is_empty() => self.editor.set(std::mem::take(&mut self.draft)),
+            (Some(_), None) => {}
+        }
+    }
+
+    fn answer(&mut self, act: Act, answer: Result<Answer, RpcError>) -> Option<End> {
+        self.stale = true;
+        let note = match (act, answer) {
+            (Act::Again, Err(error)) => return Some(End::Over(error.to_string())),
+            (Act::Release, Err(error)) => return Some(End::Over(error.to_string())),
+            (act @ (Act::Again | Act::Release), Ok(Answer::Joined(joined))) => {
+                let word =
+                    if matches!(act, Act::Again) { "fell behind, and attached again" } else { "let go of control" };
+                self.say(Line::note(word));
+                return joined.replay.iter().find_map(|event| self.event(event));
+            }
+            // It is asked again and again.
+            (Act::Look, _) => return None,
+            (Act::Take, Ok(_)) => Line::note("you drive now"),
+            (Act::Interrupt, Ok(Answer::Interrupted(false))) => Line::note("no turn runs"),
+            (Act::Say(text) | Act::Steer(text), Err(error)) => {
+                if self.editor.is_empty() {
+                    self.editor.set(text);
+                }
+                Line::alert(&live::refusal(&error, TAKE))
+            }
+            (_, Err(error)) => Line::alert(&live::refusal(&error, TAKE)),
+            (Act::Steer(text), Ok(_)) => Line::note(&format!("steered: {text}")),
+            (_, Ok(_)) => return None,
+        };
+        self.say(note);
+        None
+    }
+
+    fn typed(&mut self, bytes: &[u8]) -> Result<Option<End>, Failure> {
+        self.stale = true;
+        for key in self.keys.take(bytes) {
+            match key {
+                Key::Ctrl('d') if self.editor.is_empty() => return Ok(Some(End::Left)),
+                Key::Ctrl('c') => self.interrupt(),
+                Key::Ctrl('z') => {
+                    self.canvas.close();
+                    output::write(&String::from_utf8_lossy(&std::mem::take(&mut self.canvas.out)))?;
+                    self.raw.0.stop()?;
+                    self.redraw()?;
+                }
+                Key::Ctrl('l') => self.redraw()?,
+                Key::Enter => {
+                    if let Some(end) = self.enter() {
+                        return Ok(Some(end));
+                    }
+                }
+                key => self.edit(key),
+            }
+        }
+        Ok(None)
+    }
+
+    fn edit(&mut self, key: Key) {
+        let editor = &mut self.editor;
+        match key {
+            Key::Text(c) => editor.insert(c.encode_utf8(&mut [0; 4])),
+            Key::Paste(text) => editor.insert(&text),
+            Key::Backspace | Key::Ctrl('h') => editor.backspace(),
+            Key::Delete | Key::Ctrl('d') => editor.delete(),
+            Key::Left | Key::Ctrl('b') => editor.left(),
+            Key::Right | Key::Ctrl('f') => editor.right(),
+            Key::Home | Key::Ctrl('a') => editor.home(),
+            Key::End | Key::Ctrl('e') => editor.end(),
+            Key::Ctrl('u') => editor.delete_to_start(),
+            Key::Ctrl('w') => editor.delete_word(),
+            Key::Enter | Key::Up | Key::Down | Key::Ctrl(_) => {}
+        }
+    }
+
+    fn interrupt(&mut self) {
+        if self.session.running && !self.args.observe {
+            self.session.act(Act::Interrupt);
+        } else if self.editor.is_empty() {
+            self.say(Line::note("Ctrl-D leaves"));
+        } else {
+            self.editor.take();
+        }
+    }
+
+    fn enter(&mut self) -> Option<End> {
+        let line = self.editor.take();
+        let meant = typed::read(&line, self.question());
+        match meant {
+            Typed::Nothing => {}
+            Typed::Quit => return Some(End::Left),
+            Typed::Help => {
+                self.canvas.put_between(typed::HELP.map(Line::note).to_vec());
+            }
+            Typed::Unanswered => self.say(Line::note("answer what is asked first, or /steer TEXT")),
+            Typed::Unknown(word) => {
+                self.say(Line::note(&format!("there is no /{word}; /help says what there is, //TEXT says /TEXT")));
+            }
+            _ if self.args.observe => self.say(Line::note("--observe only looks; attach without it to take part")),
+            Typed::Say(text) if !self.session.running => self.session.act(Act::Say(text)),
+            Typed::Say(text) | Typed::Steer(text) if self.session.about.actions.steer => {
+                self.session.act(Act::Steer(text));
+            }
+            Typed::Say(text) | Typed::Steer(text) => {
+                self.editor.set(text);
+                self.say(Line::note(
+                    "this runtime cannot be steered; wait for the end of the turn, or Ctrl-C interrupts it",
+                ));
+            }
+            Typed::Answer(response) => self.session.act(Act::Respond(response)),
+            Typed::Take => self.session.act(Act::Take),
+            Typed::Release => self.session.act(Act::Release),
+        }
+        None
+    }
+}

@@ -1,0 +1,85 @@
+//! What a typed line means. Pure.
+
+use super::asked::Asked;
+use crate::protocol::RuntimeResponse;
+
+/// What is to be done.
+#[derive(Debug)]
+pub enum Typed {
+    Nothing,
+    Say(String),
+    Steer(String),
+    Answer(RuntimeResponse),
+    Take,
+    Release,
+    Quit,
+    Help,
+    /// A question waits, and this is no answer.
+    Unanswered,
+    /// A command that there is not.
+    Unknown(String),
+}
+
+/// What `/help` says.
+pub const HELP: [&str; 8] = [
+    "type to begin a turn, or to steer the one that runs; //TEXT says /TEXT",
+    "y, n, a and Enter: allow what is asked once, deny it, allow it for this session",
+    "an answer (JSON or text), /decline, /cancel: to a question of the agent",
+    "/take: drive, whoever does; /release: let go, and go on looking",
+    "/steer TEXT: say something to the turn that runs, also while a question waits",
+    "Ctrl-C: interrupt the turn that runs",
+    "Ctrl-D, /quit: leave; the runtime goes on",
+    "/help: this",
+];
+
+/// Reads a line, where the first of what is asked may be answered by it.
+pub fn read(line: &str, asked: Option<&Asked>) -> Typed {
+    let text = line.trim();
+    if let Some(response) = asked.and_then(|asked| asked.answer(text)) {
+        return Typed::Answer(response);
+    }
+    let Some(command) = text.strip_prefix('/') else {
+        return match text {
+            "" => Typed::Nothing,
+            _ if asked.is_some() => Typed::Unanswered,
+            _ => Typed::Say(text.to_owned()),
+        };
+    };
+    let (word, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
+    match (word, rest.trim()) {
+        ("take", "") => Typed::Take,
+        ("release", "") => Typed::Release,
+        ("quit", "") => Typed::Quit,
+        ("help", "") => Typed::Help,
+        ("steer", rest) if !rest.is_empty() => Typed::Steer(rest.to_owned()),
+        _ if command.starts_with('/') && asked.is_none() => Typed::Say(command.to_owned()),
+        _ => Typed::Unknown(word.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_line_is_said_answered_or_obeyed() {
+        let payload = json!({ "request": { "id": 1, "kind": "approval", "payload": { "tool": "bash" } } });
+        let asked = Asked::of(&payload);
+        let meant = |line: &str, asked: Option<&Asked>| format!("{:?}", read(line, asked));
+        assert_eq!(meant("  mend it ", None), "Say(\"mend it\")");
+        assert_eq!(meant("//deploy now", None), "Say(\"/deploy now\")");
+        assert_eq!(meant("y", None), "Say(\"y\")");
+        assert!(meant("y", asked.as_ref()).starts_with("Answer(Approval"));
+        assert_eq!(meant("yes", asked.as_ref()), "Unanswered");
+        assert_eq!(meant("/steer  faster now", asked.as_ref()), "Steer(\"faster now\")");
+        for (line, expected) in
+            [("/take", "Take"), ("/release", "Release"), ("/quit", "Quit"), ("/help", "Help"), (" ", "Nothing")]
+        {
+            assert_eq!(meant(line, asked.as_ref()), expected);
+        }
+        assert_eq!(meant("/steer", None), "Unknown(\"steer\")");
+        assert_eq!(meant("/take it", None), "Unknown(\"take\")");
+        assert_eq!(meant("/decline", None), "Unknown(\"decline\")");
+    }
+}

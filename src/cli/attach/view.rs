@@ -1,0 +1,356 @@
+//! What a runtime tells, as lines for a person. Pure.
+
+use super::asked::Asked;
+use super::clean::{Cleaner, clean, one_line};
+use crate::cli::output::Colour;
+use crate::cli::words;
+use serde_json::Value;
+
+/// A line, however long: what is put before it says what it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// What stands before it; before what of it does not fit on the first row stands as much room.
+    pub lead: &'static str,
+    /// Without control characters.
+    pub text: String,
+    /// The colour of it all.
+    pub colour: Colour,
+}
+
+impl Line {
+    fn new(lead: &'static str, colour: Colour, text: impl Into<String>) -> Self {
+        Self { lead, text: text.into(), colour }
+    }
+
+    /// Something that is not said by the runtime's agent.
+    pub fn note(text: &str) -> Self {
+        Self::new("-- ", Colour::Dim, one_line(text))
+    }
+
+    /// Something that a person must see.
+    pub fn alert(text: &str) -> Self {
+        Self::new("! ", Colour::Alert, one_line(text))
+    }
+}
+
+/// Lines of a message of the history, and of one that a tool said just now.
+const LINES_OF_HISTORY: usize = 12;
+const LINES_OF_TOOL: usize = 8;
+/// Characters of such a line, and of a call's arguments.
+const CHARS: usize = 400;
+/// Bytes after which a line ends that does not end.
+const LONGEST: usize = 16 << 10;
+
+/// Turns events into lines.
+#[derive(Default)]
+pub struct View {
+    open: Option<Open>,
+    /// Whether a turn has said nothing yet since it began before our eyes.
+    silent: bool,
+}
+
+/// A text of which only the beginning has come.
+struct Open {
+    part: Part,
+    cleaner: Cleaner,
+    line: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Text,
+    Thinking,
+    Job,
+}
+
+impl Part {
+    fn line(self, text: String) -> Line {
+        match self {
+            Self::Text => Line::new("", Colour::None, text),
+            Self::Thinking => Line::new("~ ", Colour::Dim, text),
+            Self::Job => Line::new("  & ", Colour::Dim, text),
+        }
+    }
+}
+
+impl View {
+    /// The line that is being said.
+    pub fn partial(&self) -> Option<Line> {
+        let open = self.open.as_ref().filter(|open| !open.line.is_empty())?;
+        Some(open.part.line(open.line.clone()))
+    }
+
+    /// Ends the line that is being said.
+    pub fn finish(&mut self) -> Vec<Line> {
+        let open = self.open.take().filter(|open| !open.line.is_empty());
+        open.map(|open| open.part.line(open.line)).into_iter().collect()
+    }
+
+    /// The lines that an event adds.
+    pub fn event(&mut self, kind: &str, payload: &Value) -> Vec<Line> {
+        let text = |name: &str| payload[name].as_str().unwrap_or_default();
+        match kind {
+            "text_delta" => {
+                self.silent = false;
+                return self.stream(Part::Text, text("text"));
+            }
+            "reasoning" => return self.stream(Part::Thinking, text("text")),
+            "background_output" => return self.stream(Part::Job, text("chunk")),
+            "turn_started" => self.silent = true,
+            _ => {}
+        }
+        let mut lines = self.finish();
+        match kind {
+            // Numbers that nobody follows, and what other events say better.
+            "turn_started" | "turn_completed" | "usage" => {}
+            "turn_succeeded" if !std::mem::take(&mut self.silent) => {}
+            "turn_succeeded" => lines.extend(whole("", Colour::None, text("reply"), usize::MAX)),
+            "user_message" => lines.extend(whole("> ", Colour::Bold, text("text"), usize::MAX)),
+            "tool_call_started" => lines.push(call(text("name"), text("arguments"))),
+            "tool_call_completed" => {
+                let failed = payload["is_error"] == true;
+                let colour = if failed { Colour::Alert } else { Colour::Dim };
+                lines.extend(whole("  | ", colour, text("output"), LINES_OF_TOOL));
+            }
+            "request" => lines.extend(Asked::of(payload).map_or_else(Vec::new, |asked| asked.lines())),
+            "turn_failed" => lines.push(Line::alert(&format!("the turn failed: {}", text("message")))),
+            _ => lines.push(Line::note(&remark(kind, payload))),
+        }
+        lines
+    }
+
+    /// The lines of a message of the history, shortened.
+    pub fn message(message: &Value) -> Vec<Line> {
+        let content = match &message["content"] {
+            Value::String(text) => text.clone(),
+            Value::Array(parts) => parts.iter().map(part).collect::<Vec<_>>().join("\n"),
+            _ => String::new(),
+        };
+        let mut lines = match message["role"].as_str().unwrap_or_default() {
+            "user" => whole("> ", Colour::Bold, &content, LINES_OF_HISTORY),
+            "tool" => whole("  | ", Colour::Dim, &content, LINES_OF_TOOL / 2),
+            "system" => whole("-- ", Colour::Dim, &content, 2),
+            _ => whole("", Colour::None, &content, LINES_OF_HISTORY),
+        };
+        for made in message["tool_calls"].as_array().into_iter().flatten() {
+            let function = &made["function"];
+            let text = |name: &str| function[name].as_str().unwrap_or_default();
+            lines.push(call(text("name"), text("arguments")));
+        }
+        lines
+    }
+
+    fn stream(&mut self, part: Part, piece: &str) -> Vec<Line> {
+        let mut lines = if self.open.as_ref().is_some_and(|open| open.part == part) { vec![] } else { self.finish() };
+        let open = self.open.get_or_insert_with(|| Open { part, cleaner: Cleaner::default(), line: String::new() });
+        for c in open.cleaner.clean(piece).chars() {
+            if c != '\n' {
+                open.line.push(c);
+            }
+            if c == '\n' || open.line.len() >= LONGEST {
+                lines.push(part.line(std::mem::take(&mut open.line)));
+            }
+        }
+        lines
+    }
+}
+
+/// A part of a message that has several.
+fn part(part: &Value) -> String {
+    match part["text"].as_str() {
+        Some(text) => text.to_owned(),
+        None if part["type"] == "image_url" => "[image]".to_owned(),
+        None => format!("[{}]", part["type"].as_str().unwrap_or("something")),
+    }
+}
+
+fn call(name: &str, arguments: &str) -> Line {
+    Line::new("* ", Colour::Calm, cut(&format!("{} {}", one_line(name), one_line(arguments)), CHARS))
+}
+
+/// The lines of a text; of one that has more lines than may be shown, how many more.
+fn whole(lead: &'static str, colour: Colour, text: &str, at_most: usize) -> Vec<Line> {
+    let text = clean(text);
+    let mut rest = text.trim_end_matches('\n').lines();
+    let longest = if at_most == usize::MAX { usize::MAX } else { CHARS };
+    let mut lines: Vec<Line> = Vec::new();
+    for line in rest.by_ref().take(at_most) {
+        let lead = if lines.is_empty() || lead != "> " { lead } else { "  " };
+        lines.push(Line::new(lead, colour, cut(line, longest)));
+    }
+    let more = rest.count();
+    if more > 0 {
+        lines.push(Line::new("  ", Colour::Dim, format!("… {}", words::count(more, "more line"))));
+    }
+    lines
+}
+
+pub(super) fn cut(text: &str, chars: usize) -> String {
+    match text.char_indices().nth(chars) {
+        Some((end, _)) => format!("{}… {} more characters", &text[..end], text[end..].chars().count()),
+        None => text.to_owned(),
+    }
+}
+
+/// What happened beside what is said and done, in a few words.
+fn remark(kind: &str, payload: &Value) -> String {
+    let word = |name: &str| match &payload[name] {
+        Value::String(text) => cut(text, CHARS),
+        Value::Null => "?".to_owned(),
+        other => cut(&other.to_string(), CHARS),
+    };
+    match kind {
+        "turn_interrupted" => "the turn was interrupted".to_owned(),
+        "turn_aborted" => format!("the turn was aborted by {}", word("source")),
+        "cache_warning" => word("message"),
+        "model_changed" => format!("the model changed from {} to {}: {}", word("from"), word("to"), word("reason")),
+        "provider_retry" => {
+            format!(
+                "the model is asked again in {} ms (attempt {}): {}",
+                word("delay_ms"),
+                word("attempt"),
+                word("reason")
+            )
+        }
+        "request_resolved" => format!("request {}: {}", word("request_id"), answered(&payload["response"])),
+        "native_event" => format!("the agent says {}", word("kind")),
+        "runtime_disconnected" => format!("the agent is gone: {}", word("message")),
+        _ => {
+            let said = ["message", "text", "reason", "prompt"].iter().find_map(|name| payload[*name].as_str());
+            let kind = kind.replace('_', " ");
+            said.map_or_else(|| kind.clone(), |said| format!("{kind}: {}", cut(said, CHARS)))
+        }
+    }
+}
+
+fn answered(response: &Value) -> &'static str {
+    let word = response["decision"].as_str().or(response["action"].as_str());
+    match word {
+        Some("allow") => "allowed",
+        Some("allow_for_session") => "allowed for this session",
+        Some("deny") => "denied",
+        Some("accept") => "answered",
+        Some("decline") => "declined",
+        Some("cancel") => "dropped",
+        _ => "settled",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn shown(lines: impl IntoIterator<Item = Line>) -> Vec<String> {
+        lines.into_iter().map(|line| format!("{}{}", line.lead, line.text)).collect()
+    }
+
+    /// What a captured stream looks like.
+    fn captured(name: &str) -> Vec<String> {
+        let path = format!("{}/tests/fixtures/runtime/{name}", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(path).unwrap();
+        let mut view = View::default();
+        let mut lines = Vec::new();
+        for data in text.lines().filter_map(|line| line.strip_prefix("data: ")) {
+            let event: Value = serde_json::from_str(data).unwrap();
+            lines.extend(view.event(event["kind"].as_str().unwrap(), &event["payload"]));
+        }
+        lines.extend(view.finish());
+        shown(lines)
+    }
+
+    #[test]
+    fn a_captured_stream_of_a_runtime_with_an_agent_of_its_own() {
+        let expected = [
+            "> TOOL echo approved",
+            "* bash {\"command\": \"echo approved\"}",
+            "? request 1: may it run bash?",
+            "  {\"command\":\"echo approved\"}",
+            "-- request 1: allowed",
+            "  | exit code: 0",
+            "  | approved",
+            "tool said: exit code: 0",
+            "approved",
+        ];
+        assert_eq!(captured("sse_approval.txt"), expected);
+        let lines = captured("sse_frontend_events.txt");
+        assert_eq!(lines[..2], ["> hello world", "echo: hello world"]);
+        assert_eq!(lines[3], "-- the turn was interrupted");
+        assert!(lines[5].starts_with("! the turn failed: provider returned status 400"), "{}", lines[5]);
+    }
+
+    #[test]
+    fn a_captured_stream_of_a_hosted_harness() {
+        let expected = [
+            "> hello TOOL",
+            "part0 part1 ",
+            "* do it {\"command\":\"x\"}",
+            "-- the agent says session/request_permission",
+            "  | done",
+        ];
+        assert_eq!(captured("sse_hosted.txt"), expected);
+    }
+
+    #[test]
+    fn every_other_kind_is_told_and_what_is_not_known_is_named() {
+        let cases = [
+            ("turn_succeeded", json!({ "reply": "not said here" }), ""),
+            ("turn_aborted", json!({ "source": "user" }), "-- the turn was aborted by user"),
+            ("cache_warning", json!({ "message": "a\nmiss" }), "-- a miss"),
+            ("model_changed", json!({ "from": "a", "to": "b", "reason": "c" }), "-- the model changed from a to b: c"),
+            (
+                "provider_retry",
+                json!({ "attempt": 2, "delay_ms": 500, "reason": "429" }),
+                "-- the model is asked again in 500 ms (attempt 2): 429",
+            ),
+            ("background_output", json!({ "job_id": "j", "chunk": "out\n", "truncated": false }), "  & out"),
+            ("scheduled_prompt_started", json!({ "prompt": "nightly" }), "-- scheduled prompt started: nightly"),
+            ("scheduled_prompt_deferred", json!({}), "-- scheduled prompt deferred"),
+            ("scheduled_prompt_completed", json!({}), "-- scheduled prompt completed"),
+            ("scheduler_error", json!({ "message": "no" }), "-- scheduler error: no"),
+            ("runtime_disconnected", json!({ "message": "gone" }), "-- the agent is gone: gone"),
+            ("reasoning", json!({ "text": "hm\n" }), "~ hm"),
+            (
+                "request_resolved",
+                json!({ "request_id": 3, "response": { "action": "decline" } }),
+                "-- request 3: declined",
+            ),
+            ("tool_call_completed", json!({ "output": "bad", "is_error": true }), "  | bad"),
+            ("usage", json!({}), ""),
+            ("turn_completed", json!({}), ""),
+            ("brand_new\u{1b}[2J", json!(7), "-- brand new"),
+        ];
+        for (kind, payload, expected) in cases {
+            assert_eq!(shown(View::default().event(kind, &payload)).join("\n"), expected, "{kind}");
+        }
+        let mut view = View::default();
+        view.event("turn_started", &json!({}));
+        assert_eq!(shown(view.event("turn_succeeded", &json!({ "reply": "said\nat once" }))), ["said", "at once"]);
+    }
+
+    #[test]
+    fn what_is_said_is_whole_however_it_comes() {
+        let mut view = View::default();
+        assert_eq!(shown(view.event("text_delta", &json!({ "text": "a\u{1b}" }))), [""; 0]);
+        assert_eq!(shown(view.partial()), ["a"]);
+        assert_eq!(shown(view.event("text_delta", &json!({ "text": "[31mb\r" }))), [""; 0]);
+        assert_eq!(shown(view.event("text_delta", &json!({ "text": "\nc" }))), ["ab"]);
+        assert_eq!(shown(view.event("usage", &json!({}))), ["c"]);
+        assert_eq!(shown(view.partial()), [""; 0]);
+    }
+
+    #[test]
+    fn a_history_is_compact() {
+        let message = |value: Value| shown(View::message(&value));
+        let long: String = (0..20).map(|number| format!("{number}\n")).collect();
+        let user = message(json!({ "role": "user", "content": long }));
+        assert_eq!((user.len(), user[0].as_str(), user[1].as_str()), (13, "> 0", "  1"));
+        assert_eq!(user[12], "  … 8 more lines");
+        assert_eq!(message(json!({ "role": "tool", "content": long })).len(), 5);
+        let parts = json!([{ "type": "text", "text": "see" }, { "type": "image_url" }, { "type": "sound" }]);
+        assert_eq!(message(json!({ "role": "assistant", "content": parts })), ["see", "[image]", "[sound]"]);
+        let call = json!({ "id": "1", "function": { "name": "bash", "arguments": "{\n}" } });
+        assert_eq!(message(json!({ "role": "assistant", "tool_calls": [call] })), ["* bash { }"]);
+        assert_eq!(message(json!({ "role": "system", "content": "x".repeat(500) }))[0].chars().count(), 403 + 21);
+    }
+}
