@@ -16,7 +16,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
-use support::{Server, median, read_ends, timed};
+use support::{Args, Server, figure, header, median, read_ends, row, target, timed};
 
 const ROUNDS: usize = 9;
 const PINGS: usize = 5_000;
@@ -24,44 +24,17 @@ const PIPELINED: usize = 60_000;
 const IN_FLIGHT: usize = 64;
 
 fn main() {
-    let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
-    if args.first().is_some_and(|arg| arg == "--echo") {
+    let args = Args::of_process();
+    if args.has("--echo") {
         return echo();
     }
-    let flag = |name: &str| args.iter().position(|arg| arg == name).and_then(|at| args.get(at + 1));
-    let sessions: usize = flag("--sessions").map_or(10_000, |n| n.parse().expect("a number"));
-    let median_kib: usize = flag("--median-kib").map_or(60, |n| n.parse().expect("a number"));
-    let home = flag("--home").map_or_else(|| corpus(sessions, median_kib), PathBuf::from);
-
+    let home = args.home();
     println!("corpus: {} ({} files)\n", home.display(), files(&home).len());
-    println!("{:<34} {:>12} {:>12} {:>8}  goal", "", "ours", "floor", "ratio");
+    header();
     lists(&home);
     startup(&home);
     round_trips(&home);
     transcript();
-}
-
-/// Writes the corpus, unless it is there.
-fn corpus(sessions: usize, median_kib: usize) -> PathBuf {
-    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("target/corpus-{sessions}-{median_kib}"));
-    if !home.exists() {
-        eprintln!("writing {sessions} sessions below {} ...", home.display());
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/corpus.py");
-        let (count, kib) = ((sessions / 2).to_string(), median_kib.to_string());
-        let status = Command::new("python3")
-            .arg(script)
-            .arg(&home)
-            .args(["--sessions", &count, "--median-kib", &kib])
-            .status()
-            .expect("python3 is installed");
-        assert!(status.success());
-    }
-    home
-}
-
-fn row(name: &str, ours: Duration, floor: Duration, goal: &str) {
-    let ratio = ours.as_secs_f64() / floor.as_secs_f64();
-    println!("{name:<34} {:>12} {:>12} {ratio:>8.2}  {goal}", format!("{ours:.2?}"), format!("{floor:.2?}"));
 }
 
 /// Every file below the roots, found with one `stat` each.
@@ -86,13 +59,13 @@ fn lists(home: &Path) {
     }
     row("first list of 50", median(first), median(floors), "<= 2");
     row("later list of 50", median(later), median(walks), "<= 1.3");
-    println!("{:<34} {:>8} KiB {:>12} {:>8}  <= 40960 KiB on 10,000", "peak resident memory", memory, "", "");
+    figure("peak resident memory", format!("{memory} KiB"), "<= 40960 KiB on 10,000");
 }
 
 /// One page of a conversation that is too long to be read whole.
 fn transcript() {
     const BYTES: usize = 400 << 20;
-    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/transcript");
+    let home = target("transcript");
     let file = home.join(format!(".claude/projects/-p/{TRANSCRIPT}.jsonl"));
     if fs::metadata(&file).is_ok_and(|metadata| metadata.len() < BYTES as u64) || !file.exists() {
         eprintln!("writing a transcript of {} MiB ...", BYTES >> 20);
@@ -119,7 +92,7 @@ fn transcript() {
     let floor = median(floors);
     row("newest 200 messages of 400 MiB", median(newest), floor, "<= 50 ms; floor: reading 1 MiB");
     row("the 200 before them", median(older), floor, "<= 50 ms");
-    println!("{:<34} {:>8} KiB {:>12} {:>8}  <= 40960 KiB", "peak resident memory", memory, "", "");
+    figure("peak resident memory", format!("{memory} KiB"), "<= 40960 KiB");
 }
 
 const TRANSCRIPT: &str = "11111111-2222-4333-8444-555555555555";
@@ -182,7 +155,7 @@ fn round_trips(home: &Path) {
     row("ping round trip", median(ours), median(floor), "<= 1.5");
     let (ours, floor) = (pipeline(&mut server), pipeline(&mut echo));
     row(&format!("{PIPELINED} pings, {IN_FLIGHT} in flight"), ours, floor, "");
-    println!("{:<34} {:>10.0}/s", "", PIPELINED as f64 / ours.as_secs_f64());
+    figure("", format!("{:.0}/s", PIPELINED as f64 / ours.as_secs_f64()), "");
 }
 
 /// Sends many pings, never more than so many unanswered.

@@ -16,7 +16,7 @@ use std::fs;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use support::{Server, files, median, read_ends, timed};
+use support::{Server, files, median, read_ends, target, timed};
 
 const ROUNDS: usize = 9;
 const FILE_SESSIONS: usize = 1_000;
@@ -212,7 +212,7 @@ fn main() {
 
 impl Store {
     fn measure(&self) {
-        let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/stores").join(self.name);
+        let home = target("stores").join(self.name);
         if !home.exists() {
             eprintln!("writing {} ...", home.display());
             let begun = home.with_extension("begun");
