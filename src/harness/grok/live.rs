@@ -89,6 +89,21 @@ mod tests {
     }
 
     #[test]
+    fn a_process_of_another_user_is_not_meant() {
+        use std::os::unix::process::CommandExt;
+        if !nix::unistd::geteuid().is_root() {
+            // Only root can start one.
+            return;
+        }
+        let home = Tree::new();
+        let mut other = std::process::Command::new("sleep").arg("600").uid(65_534).spawn().unwrap();
+        home.write(RECORDS, json!([record(other.id())]).to_string());
+        assert_eq!(read_at(home.path()).sessions, []);
+        other.kill().unwrap();
+        other.wait().unwrap();
+    }
+
+    #[test]
     fn odd_records_are_passed_over_and_the_others_stand() {
         let home = Tree::new();
         let sleeper = Sleeper::start();
