@@ -139,6 +139,12 @@ pub const ANCESTRY: usize = 64;
 pub const PEER_RECORD: usize = 64 << 10;
 /// Records of one process registry that are read.
 pub const PEER_RECORDS: usize = 10_000;
+/// Bytes of the system's list of locks that are read.
+pub const LOCK_TABLE: u64 = 4 << 20;
+/// Open files of a process that are looked through for one.
+pub const DESCRIPTORS: usize = 16_384;
+/// Records of what lives that are read in one place of a store.
+pub const LIVE_RECORDS: usize = 10_000;
 /// Characters of a peer's name, and of what it waits for.
 pub const PEER_NAME_CHARS: usize = 300;
 /// How long a runtime is given to describe itself for a list.
@@ -173,8 +179,8 @@ pub const RECEIPT_BYTES: usize = 64 << 10;
 pub const RECEIPTS: usize = 1_000;
 /// Receipts that one server keeps published.
 pub const RECEIPTS_PUBLISHED: usize = 256;
-/// A process that began so much after its receipt can still be its owner: clocks are read one after the other.
-pub const RECEIPT_CLOCK_SLACK: std::time::Duration = std::time::Duration::from_secs(1);
+/// A process that began so much after a time can still be who wrote it down: clocks are read one after the other.
+pub const CLOCK_SLACK: std::time::Duration = std::time::Duration::from_secs(1);
 /// A half-written receipt of a process that is gone is left alone for so long.
 pub const RECEIPT_TEMPORARY_AGE: std::time::Duration = std::time::Duration::from_secs(60);
 

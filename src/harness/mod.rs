@@ -15,6 +15,7 @@ mod hermes;
 mod homes;
 mod ids;
 pub mod jsonl;
+mod live;
 mod messages;
 mod openclaw;
 mod opencode;
@@ -29,6 +30,7 @@ mod walk;
 
 pub use follow::{End, Followed, Follower, Tail};
 pub use homes::{Environment, Home, Homes, Root, store_of};
+pub use live::{Activities, Live, Run};
 pub use walk::{Finder, Found, stamp};
 
 use crate::limits;
@@ -117,6 +119,12 @@ pub trait Store: Sync {
         None
     }
 
+    /// What lives below a root, held against the processes of now. It is asked at each list: nothing is locked, and where
+    /// nothing lives a few names are looked up. The sessions are those that were read of this root.
+    fn live(&self, _root: &Root, _sessions: &mut dyn Iterator<Item = &Session>) -> Activities {
+        Activities::default()
+    }
+
     /// The mark that this harness's store keeps of a directory instead of its name; `None` where it keeps names.
     fn workspace_mark(&self, _directory: &str) -> Option<String> {
         None
@@ -197,6 +205,8 @@ pub struct Session {
     pub old_form: bool,
     /// What its own program calls it when told to open it, where that is not its id.
     pub handle: Option<Box<str>>,
+    /// What its store says of processes that run it now.
+    pub runs: Box<[Run]>,
 }
 
 impl Session {
@@ -219,6 +229,7 @@ impl Session {
             resumable: true,
             old_form: false,
             handle: None,
+            runs: Box::default(),
         }
     }
 }

@@ -1,7 +1,10 @@
 //! What the tests of every store share: what it says of a root, conversations in pages, and that nothing is touched.
 
 use super::jsonl::Ends;
-use super::{Attendant, Details, Finder, Name, Page, PageRequest, Patient, Remark, Root, Session, Skip, Store, Wanted};
+use super::{
+    Activities, Attendant, Details, Finder, Name, Page, PageRequest, Patient, Remark, Root, Session, Skip, Store,
+    Wanted,
+};
 use crate::limits;
 use crate::protocol::Message;
 use std::fs;
@@ -98,6 +101,13 @@ impl Listing {
     /// Why something was passed over, in the order of names.
     pub fn reasons(&self) -> Vec<&'static str> {
         self.skipped().into_iter().map(|(_, reason)| reason).collect()
+    }
+
+    /// What lives, in the order of ids.
+    pub fn live(&self) -> Activities {
+        let mut live = self.store.live(&self.root, &mut self.sessions.iter());
+        live.sessions.sort_by(|a, b| a.session_id.cmp(&b.session_id));
+        live
     }
 
     pub fn details(&self, id: &str) -> Details {

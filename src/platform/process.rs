@@ -3,6 +3,7 @@
 //! Linux is built and tested. The macOS code is untested. Elsewhere a process cannot be judged: none is called alive,
 //! and none is ever told to have ended.
 
+use crate::limits;
 use std::future::Future;
 
 /// What the system tells of a process that has not been reaped.
@@ -76,6 +77,36 @@ pub fn started_at_ms(pid: i32) -> Option<u64> {
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 pub fn started_at_ms(_pid: i32) -> Option<u64> {
     None
+}
+
+/// Whether the process is running, and the one of this start mark.
+pub fn is_still(pid: i32, mark: &str) -> bool {
+    alive(pid) && start_mark(pid).as_deref() == Some(mark)
+}
+
+/// Whether the process is running, and was at a time in epoch milliseconds: a later one of the same pid was not.
+pub fn ran_at(pid: i32, time_ms: i64) -> bool {
+    let slack = i64::try_from(limits::CLOCK_SLACK.as_millis()).unwrap_or(i64::MAX);
+    let latest = u64::try_from(time_ms.saturating_add(slack)).unwrap_or_default();
+    alive(pid) && started_at_ms(pid).is_some_and(|started| started <= latest)
+}
+
+/// Whether the process has the rights of a file's owner, as who wrote it has; also where that cannot be told.
+#[cfg(target_os = "linux")]
+pub fn is_of_owner(pid: i32, file: &std::path::Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let users = status.lines().find_map(|line| line.strip_prefix("Uid:"));
+    // The last one is that with which files are made.
+    let user = users.and_then(|users| users.split_ascii_whitespace().last()?.parse::<u32>().ok());
+    let owner = std::fs::metadata(file).ok().map(|metadata| metadata.uid());
+    user.zip(owner).is_none_or(|(user, owner)| user == owner)
+}
+
+/// Whether the process has the rights of a file's owner: cannot be told here.
+#[cfg(not(target_os = "linux"))]
+pub fn is_of_owner(_pid: i32, _file: &std::path::Path) -> bool {
+    true
 }
 
 /// The space in which our pids mean something, in Claude Code's spelling; a pid of another one says nothing here.
@@ -231,6 +262,34 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         assert_eq!(started_at_ms(pid_of(&child)), None);
+    }
+
+    #[test]
+    fn a_later_process_of_a_pid_is_told_from_an_earlier_one() {
+        let mut child = sleeper();
+        let pid = pid_of(&child);
+        let (mark, began) = (start_mark(pid).unwrap(), i64::try_from(started_at_ms(pid).unwrap()).unwrap());
+        assert!(is_still(pid, &mark) && !is_still(pid, "1"));
+        assert!(ran_at(pid, began) && ran_at(pid, i64::MAX) && !ran_at(pid, began - 5_000) && !ran_at(pid, i64::MIN));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!is_still(pid, &mark) && !ran_at(pid, i64::MAX));
+    }
+
+    #[test]
+    fn a_process_of_another_user_did_not_write_a_file() {
+        use std::os::unix::process::CommandExt;
+        let own = tempfile::NamedTempFile::new().unwrap();
+        let mut child = sleeper();
+        assert!(is_of_owner(pid_of(&child), own.path()));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        if nix::unistd::geteuid().is_root() {
+            let mut child = Command::new("sleep").arg("600").uid(65_534).spawn().unwrap();
+            assert!(!is_of_owner(pid_of(&child), own.path()));
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
     }
 
     #[test]

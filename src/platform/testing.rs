@@ -25,9 +25,9 @@ impl Sleeper {
         i32::try_from(self.0.id()).unwrap()
     }
 
-    /// Ends it without asking for its end: a zombie stays.
+    /// Ends it, and waits until it is a zombie.
     pub fn kill(&mut self) {
-        self.0.kill().unwrap();
+        make_zombie(&mut self.0);
     }
 }
 
@@ -36,5 +36,86 @@ impl Drop for Sleeper {
     fn drop(&mut self) {
         self.0.kill().unwrap();
         self.0.wait().unwrap();
+    }
+}
+
+/// Ends a process without asking for its end.
+#[cfg(unix)]
+fn make_zombie(child: &mut std::process::Child) {
+    child.kill().unwrap();
+    #[cfg(target_os = "linux")]
+    {
+        use nix::sys::wait::{Id, WaitPidFlag, waitid};
+        let pid = nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap());
+        waitid(Id::Pid(pid), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT).unwrap();
+    }
+}
+
+/// A process that holds a file locked until it is dropped.
+#[cfg(target_os = "linux")]
+pub struct Holder {
+    child: std::process::Child,
+    /// Who holds it, where that is not the child itself.
+    heir: Option<i32>,
+}
+
+#[cfg(target_os = "linux")]
+impl Holder {
+    /// Starts it with a lock of a kind: `flock`, `fcntl`, or `inherited`: an flock that is left by who took it.
+    pub fn start(kind: &str, path: &std::path::Path) -> Self {
+        use std::io::{BufRead, BufReader};
+        use std::os::unix::process::CommandExt;
+        let inherited = kind == "inherited";
+        let mut command = std::process::Command::new(if inherited { "sh" } else { "sleep" });
+        match inherited {
+            true => command.args(["-c", "sleep 600 & echo $!"]).stdout(std::process::Stdio::piped()),
+            false => command.arg("600"),
+        };
+        let name = std::ffi::CString::new(path.as_os_str().as_encoded_bytes()).unwrap();
+        let posix = kind == "fcntl";
+        let lock = move || {
+            // SAFETY: system calls alone, on a descriptor that is opened here and a lock that is all zeroes but its type.
+            let locked = unsafe {
+                let descriptor = libc::open(name.as_ptr(), libc::O_RDWR);
+                let mut range: libc::flock = std::mem::zeroed();
+                range.l_type = libc::F_WRLCK as libc::c_short;
+                match posix {
+                    true => libc::fcntl(descriptor, libc::F_SETLK, &range),
+                    false => libc::flock(descriptor, libc::LOCK_EX | libc::LOCK_NB),
+                }
+            };
+            if locked == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+        };
+        // SAFETY: between fork and exec it makes system calls and allocates nothing.
+        let mut child = unsafe { command.pre_exec(lock) }.spawn().unwrap();
+        let heir = inherited.then(|| {
+            let mut line = String::new();
+            BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+            child.wait().unwrap();
+            line.trim().parse().unwrap()
+        });
+        Self { child, heir }
+    }
+
+    /// The pid of who took the lock.
+    pub fn pid(&self) -> i32 {
+        i32::try_from(self.child.id()).unwrap()
+    }
+
+    /// Ends it, and waits until it is a zombie.
+    pub fn kill(&mut self) {
+        make_zombie(&mut self.child);
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for Holder {
+    fn drop(&mut self) {
+        use nix::sys::signal::{Signal, kill};
+        if let Some(heir) = self.heir {
+            kill(nix::unistd::Pid::from_raw(heir), Signal::SIGKILL).unwrap();
+        }
+        let _ = self.child.kill();
+        self.child.wait().unwrap();
     }
 }

@@ -2,8 +2,9 @@
 
 use super::Snapshot;
 use super::entry::{Item, same_but_clocks};
-use super::inventory::{Live, Row};
+use super::inventory::Row;
 use crate::authority::Grant;
+use crate::harness::Live;
 use crate::limits;
 use crate::protocol::{Harness, Query};
 use crate::runtime::{Runtime, Trouble};
@@ -167,7 +168,7 @@ fn affected(before: &Snapshot, now: &Snapshot) -> BTreeSet<Id> {
     if !Arc::ptr_eq(&before.live, &now.live) {
         let only = |a: &[Live], b: &[Live]| -> Vec<(Harness, String)> {
             let gone = a.iter().filter(|live| !b.contains(live));
-            gone.map(|live| (Harness::ClaudeCode, live.peer.session_id.clone())).collect()
+            gone.map(|live| (live.harness, live.session_id.to_string())).collect()
         };
         sessions.extend(only(&before.live, &now.live));
         sessions.extend(only(&now.live, &before.live));
@@ -243,7 +244,7 @@ impl Snapshot {
     fn same_problems(&self, other: &Self) -> bool {
         let same = |a: &[Trouble], b: &[Trouble]| a == b;
         (Arc::ptr_eq(&self.stored.problems, &other.stored.problems) || self.stored.problems == other.stored.problems)
-            && self.peer_problems == other.peer_problems
+            && self.live_problems == other.live_problems
             && self.unwatched == other.unwatched
             && same(&self.observed.troubles, &other.observed.troubles)
             && self.same_doubles(other)

@@ -39,7 +39,7 @@ struct Signals {
 
 #[derive(Default)]
 struct Told {
-    peers: bool,
+    live: bool,
     observed: Option<Observed>,
     stop: bool,
 }
@@ -127,7 +127,7 @@ impl Thread {
             if told.receipts {
                 self.signals.receipts.notify_one();
             }
-            told.hints.peers |= signalled.peers;
+            told.hints.live |= signalled.live;
             if let Some(observed) = signalled.observed {
                 registry.published().update(|next| next.observed = Arc::new(observed));
             }
@@ -160,7 +160,7 @@ impl Thread {
             for target in unseen {
                 match target {
                     Target::Root(root) => drop(hints.roots.insert(root)),
-                    Target::Peers => hints.peers = true,
+                    Target::Live => hints.live = true,
                     Target::Receipts => self.signals.receipts.notify_one(),
                 }
             }
@@ -186,7 +186,7 @@ impl Thread {
                 let waiting = async move {
                     process::exited(pid).await;
                     signals.receipts.notify_one();
-                    signals.post(|told| told.peers = true);
+                    signals.post(|told| told.live = true);
                 };
                 self.handle.spawn(waiting).abort_handle()
             });

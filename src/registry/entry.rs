@@ -1,13 +1,12 @@
 //! One conversation as a query sees it, and as it goes out.
 
-use super::inventory::{Live, Row, Stored};
+use super::inventory::{self, Row, Stored};
 use crate::authority::Grant;
-use crate::harness::{self, Details, Root, Session, Wanted};
+use crate::harness::{self, Details, Live, Root, Session, Wanted};
 use crate::limits;
 use crate::platform::git;
 use crate::protocol::{
-    Activity, ActivitySource, ActivityStatus, Door, Entry, EntryPeer, Harness, Include, Owner, Parent, Relation,
-    Repository, State,
+    Activity, ActivitySource, ActivityStatus, Door, Entry, Harness, Include, Owner, Parent, Relation, Repository, State,
 };
 use crate::runtime::Runtime;
 use std::cmp::Ordering;
@@ -39,15 +38,18 @@ impl<'a> Item<'a> {
     }
 
     pub fn harness(&self) -> Harness {
-        let runtime = self.runtime.map(|runtime| runtime.receipt.source.harness);
-        self.row.map(|(_, row)| row.harness).or(runtime).unwrap_or(Harness::ClaudeCode)
+        match (self.row, self.runtime, self.live) {
+            (Some((_, row)), _, _) => row.harness,
+            (None, Some(runtime), _) => runtime.receipt.source.harness,
+            (None, None, live) => live.map_or(Harness::ClaudeCode, |live| live.harness),
+        }
     }
 
     pub fn session_id(&self) -> &'a str {
         match (self.row, self.live, self.runtime) {
             (Some((_, row)), _, _) => &row.session.id,
             (None, _, Some(runtime)) => &runtime.receipt.source.session_id,
-            (None, Some(live), None) => &live.peer.session_id,
+            (None, Some(live), None) => &live.session_id,
             (None, None, None) => "",
         }
     }
@@ -89,7 +91,7 @@ impl<'a> Item<'a> {
     pub fn workspace(&self) -> Option<&'a str> {
         let stored = self.row.and_then(|(_, row)| row.workspace());
         let runtime = || self.runtime.map(|runtime| &*runtime.receipt.source.workspace);
-        stored.or_else(runtime).or_else(|| self.live.and_then(|live| live.peer.cwd.as_deref()))
+        stored.or_else(runtime).or_else(|| self.live.and_then(|live| live.workspace.as_deref()))
     }
 
     /// The time that it is sorted by.
@@ -110,7 +112,7 @@ impl<'a> Item<'a> {
     }
 
     pub fn state(&self) -> State {
-        let live = || self.live.map_or(State::Persisted, Live::state);
+        let live = || self.live.map_or(State::Persisted, inventory::state);
         self.runtime.map_or_else(live, |runtime| runtime.state)
     }
 
@@ -199,7 +201,7 @@ impl<'a> Item<'a> {
             actions: runtime.map(|runtime| runtime.actions),
             supervisor: runtime.and_then(|runtime| runtime.receipt.metadata.supervisor.clone()),
             activity: runtime.map(activity_of_runtime).or_else(|| live.map(activity)),
-            peer: live.map(|live| EntryPeer { name: live.peer.name.clone(), endpoint: live.peer.endpoint.clone() }),
+            peer: live.and_then(|live| live.peer.clone()),
             doors: self.doors(),
             resume: self.row.and_then(|(_, row)| resume(row)),
         };
@@ -209,7 +211,7 @@ impl<'a> Item<'a> {
 
     fn doors(&self) -> Option<Vec<Door>> {
         let runtime = self.runtime.map(|_| Door::Runtime);
-        let peer = self.live.filter(|live| live.peer.addressable).map(|_| Door::Peer);
+        let peer = self.live.and_then(|live| live.peer.as_ref()?.endpoint.as_ref()).map(|_| Door::Peer);
         let doors: Vec<Door> = runtime.into_iter().chain(peer).collect();
         (!doors.is_empty()).then_some(doors)
     }
@@ -250,10 +252,10 @@ fn activity_of_runtime(runtime: &Runtime) -> Activity {
 
 fn activity(live: &Live) -> Activity {
     Activity {
-        status: live.peer.status,
-        waiting_for: live.peer.waiting_for.clone(),
-        source: ActivitySource::ClaudeRegistry,
-        pid: Some(live.peer.pid),
+        status: live.status,
+        waiting_for: live.waiting_for.clone(),
+        source: live.source,
+        pid: Some(live.pid),
         observed_at_ms: now_ms(),
     }
 }

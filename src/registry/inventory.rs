@@ -2,8 +2,8 @@
 
 use super::RootReport;
 use super::scan::RootScan;
-use crate::harness::{Name, Root, Session};
-use crate::protocol::{ActivityStatus, Harness, Parent, Peer, Problem, Relation, Skipped, State};
+use crate::harness::{Live, Name, Root, Session, Skip};
+use crate::protocol::{ActivitySource, ActivityStatus, EntryPeer, Harness, Parent, Problem, Relation, Skipped, State};
 use crate::{limits, peer};
 use std::cmp::Reverse;
 use std::collections::hash_map::Entry as Slot;
@@ -67,35 +67,34 @@ impl Row {
     }
 }
 
-/// A live session.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Live {
-    pub peer: Peer,
-    pub started_at_ms: Option<i64>,
+/// What of several processes that have one session counts: one that waits for a person first, then the one that spoke
+/// last.
+pub fn weight(live: &Live) -> (bool, Option<i64>) {
+    (live.status == Some(ActivityStatus::Waiting), live.updated_at_ms)
 }
 
-impl Live {
-    /// What of several processes counts: one that waits for a person first, then the one that spoke last.
-    pub fn weight(&self) -> (bool, Option<i64>) {
-        (self.peer.status == Some(ActivityStatus::Waiting), self.peer.updated_at_ms)
-    }
-
-    pub fn state(&self) -> State {
-        match self.peer.status {
-            Some(ActivityStatus::Busy) => State::Busy,
-            Some(ActivityStatus::Idle) => State::Idle,
-            Some(ActivityStatus::Waiting) => State::Waiting,
-            None => State::Live,
-        }
+/// The state that a live session is in.
+pub fn state(live: &Live) -> State {
+    match live.status {
+        Some(ActivityStatus::Busy) => State::Busy,
+        Some(ActivityStatus::Idle) => State::Idle,
+        Some(ActivityStatus::Waiting) => State::Waiting,
+        None => State::Live,
     }
 }
 
-/// The live sessions, in a stable order.
-pub fn live(listing: &peer::Listing) -> Vec<Live> {
-    let one = |found: &peer::Found| Live { peer: found.peer.clone(), started_at_ms: found.started_at_ms };
-    let mut live: Vec<Live> = listing.peers.iter().map(one).collect();
-    live.sort_unstable_by(|a, b| (&a.peer.session_id, a.peer.pid).cmp(&(&b.peer.session_id, b.peer.pid)));
-    live
+/// A live session of a process registry.
+pub fn of_peer(found: peer::Found) -> Live {
+    let peer::Found { peer, started_at_ms } = found;
+    Live {
+        status: peer.status,
+        waiting_for: peer.waiting_for,
+        workspace: peer.cwd.map(Box::from),
+        started_at_ms,
+        updated_at_ms: peer.updated_at_ms,
+        peer: Some(EntryPeer { name: peer.name, endpoint: peer.endpoint }),
+        ..Live::new(Harness::ClaudeCode, &peer.session_id, ActivitySource::ClaudeRegistry, peer.pid)
+    }
 }
 
 impl Stored {
@@ -403,19 +402,24 @@ fn copies(rows: &mut [Row]) {
     }
 }
 
+/// What is told of a file that could not be read.
+pub fn problem(harness: Harness, path: &Path, skip: &Skip) -> Problem {
+    Problem {
+        harness: Some(harness),
+        path: Some(path.display().to_string()),
+        id: None,
+        endpoint: None,
+        reason: skip.reason().to_owned(),
+        message: skip.to_string(),
+    }
+}
+
 fn problems(scans: &[&RootScan], silent: &[Root]) -> Vec<Problem> {
     let mut problems: Vec<Problem> = scans
         .iter()
         .flat_map(|scan| {
             let lost = scan.skipped().filter(|(_, skip)| skip.is_problem());
-            lost.map(|(path, skip)| Problem {
-                harness: Some(scan.root.harness),
-                path: Some(path.display().to_string()),
-                id: None,
-                endpoint: None,
-                reason: skip.reason().to_owned(),
-                message: skip.to_string(),
-            })
+            lost.map(|(path, skip)| problem(scan.root.harness, path, skip))
         })
         .collect();
     problems.extend(silent.iter().map(|root| Problem {

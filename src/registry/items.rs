@@ -2,8 +2,9 @@
 
 use super::Snapshot;
 use super::entry::Item;
-use super::inventory::Live;
+use super::inventory::weight;
 use crate::authority::Grant;
+use crate::harness::Live;
 use crate::limits;
 use crate::protocol::{Entry, Harness, Problem, Query, Reason, Source};
 use crate::runtime::Runtime;
@@ -28,7 +29,7 @@ impl Snapshot {
         if let Some(runtime) = runtimes.into_iter().find(|runtime| runs(runtime, harness, named)) {
             return Some(self.join(runtime, grant));
         }
-        let live = self.visible_live(grant).remove(session).filter(|_| harness == Harness::ClaudeCode);
+        let live = self.visible_live(grant).remove(&(harness, session));
         let row = row.map(|row| (row, &*self.stored.rows[row]));
         (row.is_some() || live.is_some()).then_some(Item { row, live, runtime: None })
     }
@@ -53,8 +54,7 @@ impl Snapshot {
         if !twins && runtimes.iter().any(|runtime| runs(runtime, harness, named)) {
             return None;
         }
-        let live = looks.then(|| self.visible_live(grant).remove(named)).flatten();
-        let live = live.filter(|_| harness == Harness::ClaudeCode);
+        let live = looks.then(|| self.visible_live(grant).remove(&(harness, session))).flatten();
         let row = row.map(|row| (row, &*self.stored.rows[row]));
         (row.is_some() || live.is_some()).then_some(Item { row, live, runtime: None })
     }
@@ -88,15 +88,15 @@ impl Snapshot {
         for runtime in runtimes {
             let mut item = self.join(runtime, grant);
             // Of several runtimes the newest one has what is known beside.
-            if twins || item.live.is_some_and(|found| live.remove(&*found.peer.session_id).is_none()) {
+            if twins || item.live.is_some_and(|found| live.remove(&session_of(found)).is_none()) {
                 item.live = None;
             }
             folded.extend(item.row.map(|(row, _)| row).filter(|_| !twins));
             items.push(item);
         }
         let mut by_row: HashMap<usize, &Live> = HashMap::new();
-        for (session, live) in live {
-            match self.visible_row(Harness::ClaudeCode, session, grant) {
+        for ((harness, session), live) in live {
+            match self.visible_row(harness, session, grant) {
                 Some(row) => drop(by_row.insert(row, live)),
                 None => items.push(Item::live(live)),
             }
@@ -113,10 +113,9 @@ impl Snapshot {
     fn join<'a>(&'a self, runtime: &'a Runtime, grant: &Grant) -> Item<'a> {
         let source = &runtime.receipt.source;
         let row = self.visible_row(source.harness, &source.session_id, grant);
-        let live = self.visible_live(grant).remove(&*source.session_id);
         Item {
             row: row.map(|row| (row, &*self.stored.rows[row])),
-            live: live.filter(|_| source.harness == Harness::ClaudeCode),
+            live: self.visible_live(grant).remove(&(source.harness, &source.session_id)),
             runtime: Some(runtime),
         }
     }
@@ -125,13 +124,13 @@ impl Snapshot {
         self.stored.find(harness, id).filter(|row| Item::stored(&self.stored, *row).in_scope(grant))
     }
 
-    /// The live sessions in scope, one a session id: of several processes that run one session the one that waits for a
+    /// The live sessions in scope, one a session: of several processes that run one session the one that waits for a
     /// person, else the one that spoke last.
-    fn visible_live(&self, grant: &Grant) -> HashMap<&str, &Live> {
-        let mut by_session: HashMap<&str, &Live> = HashMap::new();
+    fn visible_live(&self, grant: &Grant) -> HashMap<(Harness, &str), &Live> {
+        let mut by_session = HashMap::new();
         for live in self.live.iter().filter(|live| Item::live(live).in_scope(grant)) {
-            let known = by_session.entry(&live.peer.session_id).or_insert(live);
-            if live.weight() > known.weight() {
+            let known = by_session.entry(session_of(live)).or_insert(live);
+            if weight(live) > weight(known) {
                 *known = live;
             }
         }
@@ -187,7 +186,7 @@ impl Snapshot {
             .stored
             .problems
             .iter()
-            .chain(self.peer_problems.iter())
+            .chain(self.live_problems.iter())
             .chain(self.unwatched.iter())
             .filter(in_scope)
             .cloned();
@@ -219,6 +218,11 @@ impl Snapshot {
     pub fn of_files(&self) -> Self {
         Self { observed: Arc::default(), ..self.clone() }
     }
+}
+
+/// Which session lives.
+fn session_of(live: &Live) -> (Harness, &str) {
+    (live.harness, &live.session_id)
 }
 
 /// Whether a runtime runs this session.

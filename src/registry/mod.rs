@@ -29,11 +29,11 @@ pub use query::Request;
 pub use subscription::{Subscription, Told};
 pub use watch::Watching;
 
-use crate::harness::{self, Homes, Root};
+use crate::harness::{self, Homes, Live, Root};
 use crate::protocol::{Harness, Problem, RootOrigin, Skipped};
 use crate::runtime::{Observed, Runtimes};
 use engine::Engine;
-use inventory::{Live, Stored};
+use inventory::Stored;
 use published::Published;
 use state::State;
 use std::collections::BTreeMap;
@@ -70,7 +70,7 @@ pub struct Registry {
 pub struct Snapshot {
     stored: Arc<Stored>,
     live: Arc<Vec<Live>>,
-    peer_problems: Arc<Vec<Problem>>,
+    live_problems: Arc<Vec<Problem>>,
     registries: Arc<Vec<RootReport>>,
     observed: Arc<Observed>,
     /// Where changes are seen late, while somebody watches.

@@ -279,7 +279,7 @@ fn names_hold(item: &Item<'_>, text: &str) -> bool {
     item.title().is_some_and(holds)
         || holds(&item.id())
         || item.runtime.is_some() && holds(&item.session_form())
-        || item.live.is_some_and(|live| holds(&live.peer.name))
+        || item.live.and_then(|live| live.peer.as_ref()).is_some_and(|peer| holds(&peer.name))
 }
 
 /// The part of the messages around the text.

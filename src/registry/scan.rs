@@ -2,7 +2,7 @@
 
 use super::{Attendant, Error};
 use crate::harness::jsonl::Ends;
-use crate::harness::{self, Finder, Name, Reading, Remark, Root, Session, Skip, Source, Store};
+use crate::harness::{self, Activities, Finder, Name, Reading, Remark, Root, Session, Skip, Source, Store};
 use crate::limits;
 use crate::platform::files::Stamp;
 use std::collections::{BTreeSet, HashMap};
@@ -22,7 +22,9 @@ pub struct RootScan {
     generation: u32,
     pub finder: Finder,
     pub elapsed: Duration,
-    /// A mark of the directories that were walked.
+    /// What lives.
+    pub live: Activities,
+    /// A mark of the directories that were walked, and of the places that tell what lives.
     pub shape: u64,
     /// Whether anything is not as it was when this was last put down. Kept here, as a reading may be cancelled before
     /// what it found out is used.
@@ -73,6 +75,7 @@ impl RootScan {
             generation: 0,
             finder: Finder::default(),
             elapsed: Duration::ZERO,
+            live: Activities::default(),
             shape: 0,
             changed: true,
         }
@@ -172,10 +175,24 @@ impl RootScan {
             self.files.retain(|_, file| file.generation == self.generation);
             self.changed |= self.files.len() != before;
         }
-        self.shape = finder.visited.iter().map(|path| mark(path)).fold(0, u64::wrapping_add);
         self.finder = finder;
+        self.refresh_live();
         self.elapsed = begin.elapsed();
         Ok(())
+    }
+
+    /// Looks again at what lives.
+    pub fn refresh_live(&mut self) {
+        let Some(store) = self.store else { return };
+        let live = store.live(&self.root, &mut self.sessions().map(|session| &**session));
+        self.live = live;
+        let places = self.finder.visited.iter().chain(&self.live.places);
+        self.shape = places.map(|path| mark(path)).fold(0, u64::wrapping_add);
+    }
+
+    /// Whether something is known that may tell of what lives.
+    pub fn may_live(&self) -> bool {
+        !self.live.places.is_empty() || !self.live.sessions.is_empty()
     }
 
     /// Reads one file anew that a walk has found before.

@@ -1,12 +1,12 @@
 //! What the registry keeps between two readings, and how it is read anew: all of it, or what may have changed.
 
-use super::inventory::{self, Live, Stored};
+use super::inventory::{self, Stored};
 use super::published::Published;
 use super::roots::{self, Slot};
 use super::scan::{Refreshed, RootScan};
 use super::watches::Target;
 use super::{Attendant, Error, RootReport};
-use crate::harness::{Homes, Patient, Root, Session};
+use crate::harness::{Homes, Live, Patient, Root, Session};
 use crate::protocol::{Harness, Problem, RootOrigin};
 use crate::{limits, peer};
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,8 +21,8 @@ pub struct State {
     silent: Vec<PathBuf>,
     /// Where live sessions worked when the stored ones were joined.
     directories: Vec<String>,
-    /// How long the process registries took.
-    peers_elapsed: Duration,
+    /// What the process registries said last.
+    peers: Peers,
     published: Arc<Mutex<Published>>,
     /// The newest whole reading of the files.
     pub last_reading: u64,
@@ -35,8 +35,8 @@ pub struct Hints {
     pub roots: BTreeSet<usize>,
     /// Files below roots.
     pub files: BTreeSet<(usize, PathBuf)>,
-    /// Whether the process registries must be read.
-    pub peers: bool,
+    /// Whether it must be looked at what lives.
+    pub live: bool,
 }
 
 impl Hints {
@@ -46,15 +46,17 @@ impl Hints {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.roots.is_empty() && self.files.is_empty() && !self.peers
+        self.roots.is_empty() && self.files.is_empty() && !self.live
     }
 }
 
 /// What the process registries say.
+#[derive(Default)]
 struct Peers {
-    live: Arc<Vec<Live>>,
-    problems: Arc<Vec<Problem>>,
+    live: Vec<Live>,
+    problems: Vec<Problem>,
     registries: Arc<Vec<RootReport>>,
+    elapsed: Duration,
 }
 
 /// A session before and after it was read anew.
@@ -72,7 +74,7 @@ impl State {
             slots,
             silent: Vec::new(),
             directories: Vec::new(),
-            peers_elapsed: Duration::ZERO,
+            peers: Peers::default(),
             published,
             last_reading: 0,
         }
@@ -89,7 +91,8 @@ impl State {
     /// Reads whatever changed on disk.
     pub fn read_all(&mut self, attendant: &dyn Attendant) -> Result<(), Error> {
         roots::refresh_all(&self.slots, limits::ROOT_SILENCE, attendant)?;
-        self.settle(true, &[]);
+        self.read_peers();
+        self.settle(&[]);
         Ok(())
     }
 
@@ -111,7 +114,19 @@ impl State {
             // Nobody cancels it.
             let _ = roots::refresh_all(&slots, limits::ROOT_SILENCE, &Patient);
         }
-        self.settle(hints.peers, &touches);
+        if hints.live {
+            self.read_peers();
+        }
+        // What was walked was asked for this, too.
+        let touched: BTreeSet<usize> = hints.files.iter().map(|(root, _)| *root).collect();
+        for (root, slot) in self.slots.iter().enumerate().filter(|(root, _)| !walk.contains(root)) {
+            if (hints.live || touched.contains(&root))
+                && let Some(mut scan) = slot.scan().filter(|scan| scan.may_live())
+            {
+                scan.refresh_live();
+            }
+        }
+        self.settle(&touches);
     }
 
     /// Reads one file anew: the session that changed by it, if one did. `None` where its root must be walked to tell.
@@ -130,8 +145,7 @@ impl State {
         let problem = |(target, path): (&Target, &PathBuf)| {
             let harness = match target {
                 Target::Root(root) => self.homes.roots().get(*root).map(|root| root.harness),
-                Target::Peers => Some(Harness::ClaudeCode),
-                Target::Receipts => None,
+                Target::Live | Target::Receipts => None,
             };
             Problem {
                 harness,
@@ -147,14 +161,13 @@ impl State {
     }
 
     /// Puts together what was read.
-    fn settle(&mut self, with_peers: bool, touches: &[Touch]) {
+    fn settle(&mut self, touches: &[Touch]) {
         let now = self.published().current.clone();
-        let mut peers = with_peers.then(|| self.read_peers());
-        let live = peers.as_ref().map_or(&now.live, |peers| &peers.live);
-        let directories: BTreeSet<&String> = live.iter().filter_map(|live| live.peer.cwd.as_ref()).collect();
-        let directories: Vec<String> = directories.into_iter().cloned().collect();
-        let known = !now.stored.has_marks || self.directories == directories;
         let mut scans: Vec<_> = self.slots.iter().filter_map(|slot| slot.scan()).collect();
+        let (live, live_problems) = living(&self.peers, &scans);
+        let directories: BTreeSet<&str> = live.iter().filter_map(|live| live.workspace.as_deref()).collect();
+        let directories: Vec<String> = directories.into_iter().map(str::to_owned).collect();
+        let known = !now.stored.has_marks || self.directories == directories;
         let answered = |root: &&Root| scans.iter().any(|scan| scan.root == **root);
         let silent: Vec<Root> = self.homes.roots().iter().filter(|root| !answered(root)).cloned().collect();
         let silent_paths: Vec<PathBuf> = silent.iter().map(|root| root.path.clone()).collect();
@@ -167,7 +180,7 @@ impl State {
             let scans: Vec<&RootScan> = scans.iter().map(|scan| &**scan).collect();
             Arc::new(Stored::join(&scans, &silent, &directories))
         });
-        let mut elapsed = BTreeMap::from([(Harness::ClaudeCode, self.peers_elapsed)]);
+        let mut elapsed = BTreeMap::from([(Harness::ClaudeCode, self.peers.elapsed)]);
         for scan in &scans {
             *elapsed.entry(scan.root.harness).or_default() += scan.elapsed;
         }
@@ -175,22 +188,27 @@ impl State {
         (self.directories, self.silent) = (directories, silent_paths);
         self.published().update(|next| {
             (next.stored, next.elapsed) = (stored, elapsed);
-            if let Some(peers) = peers.take() {
-                (next.live, next.peer_problems, next.registries) = (peers.live, peers.problems, peers.registries);
+            next.registries = self.peers.registries.clone();
+            // What did not change stays the same, as much of what follows then needs no look.
+            if *next.live != live {
+                next.live = Arc::new(live);
+            }
+            if *next.live_problems != live_problems {
+                next.live_problems = Arc::new(live_problems);
             }
         });
     }
 
-    fn read_peers(&mut self) -> Peers {
+    fn read_peers(&mut self) {
         let begin = Instant::now();
         let listing = peer::list(&claude_homes(&self.homes));
-        self.peers_elapsed = begin.elapsed();
         let registries = listing.registries.iter().map(|registry| self.registry_report(registry)).collect();
-        Peers {
-            live: Arc::new(inventory::live(&listing)),
-            problems: Arc::new(listing.problems),
+        self.peers = Peers {
+            live: listing.peers.into_iter().map(inventory::of_peer).collect(),
+            problems: listing.problems,
             registries: Arc::new(registries),
-        }
+            elapsed: begin.elapsed(),
+        };
     }
 
     fn published(&self) -> MutexGuard<'_, Published> {
@@ -212,6 +230,16 @@ impl State {
             truncated: registry.truncated || registry.hidden.len() > limits::SKIPPED_LISTED,
         }
     }
+}
+
+/// The live sessions of all harnesses in a stable order, and what of that could not be read.
+fn living(peers: &Peers, scans: &[MutexGuard<'_, RootScan>]) -> (Vec<Live>, Vec<Problem>) {
+    let sessions = scans.iter().flat_map(|scan| &scan.live.sessions);
+    let mut live: Vec<Live> = peers.live.iter().chain(sessions).cloned().collect();
+    live.sort_unstable_by(|a, b| (a.harness, &a.session_id, a.pid).cmp(&(b.harness, &b.session_id, b.pid)));
+    let failed = scans.iter().flat_map(|scan| scan.live.problems.iter().map(|failed| (scan.root.harness, failed)));
+    let failed = failed.map(|(harness, (path, skip))| inventory::problem(harness, path, skip));
+    (live, peers.problems.iter().cloned().chain(failed).collect())
 }
 
 /// The stored sessions with some of them as they are now; `None` where all must be joined anew.

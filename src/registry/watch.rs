@@ -142,11 +142,16 @@ impl Registry {
         let receipts = state.homes.receipts().map(|path| own(Target::Receipts, path.to_owned()));
         let homes = state::claude_homes(&state.homes).into_iter();
         let mut places: Vec<Place> =
-            homes.map(|home| own(Target::Peers, home.join("sessions"))).chain(receipts).collect();
+            homes.map(|home| own(Target::Live, home.join("sessions"))).chain(receipts).collect();
         for (root, slot) in state.slots.iter().enumerate() {
             let Some(scan) = slot.scan() else { continue };
             let directories = scan.directories().into_iter().collect();
             places.push(Place { target: Target::Root(root), path: scan.root.path.clone(), directories });
+            // A file among them is watched by its name, where it lies.
+            places.extend(scan.live.places.iter().map(|path| {
+                let directories = path.is_dir().then(|| path.clone()).into_iter().collect();
+                Place { target: Target::Live, path: path.clone(), directories }
+            }));
         }
         places
     }
@@ -154,7 +159,7 @@ impl Registry {
     /// The processes whose end changes the inventory.
     pub(super) fn processes(&self) -> BTreeSet<i32> {
         let now = self.published().current.clone();
-        let live = now.live.iter().map(|live| live.peer.pid);
+        let live = now.live.iter().map(|live| live.pid);
         live.chain(now.observed.runtimes.iter().map(|runtime| runtime.receipt.pid)).collect()
     }
 

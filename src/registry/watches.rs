@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 pub enum Target {
     /// A root of a store, by its place.
     Root(usize),
-    /// A process registry.
-    Peers,
+    /// What tells which sessions live.
+    Live,
     /// The receipts.
     Receipts,
 }
@@ -141,7 +141,7 @@ impl Watches {
 impl Told {
     fn hint(&mut self, target: Target, path: Option<&Path>) {
         match (target, path) {
-            (Target::Peers, _) => self.hints.peers = true,
+            (Target::Live, _) => self.hints.live = true,
             (Target::Receipts, _) => self.receipts = true,
             (Target::Root(root), Some(path)) => drop(self.hints.files.insert((root, path.to_owned()))),
             (Target::Root(root), None) => drop(self.hints.roots.insert(root)),

@@ -1,8 +1,7 @@
 //! Whether the process that a receipt names is still the one that it meant.
 
 use super::receipt::{Record, Refusal};
-use crate::limits;
-use crate::platform::process::{alive, own_pid_domain, start_mark, started_at_ms};
+use crate::platform::process::{alive, is_still, own_pid_domain, ran_at, start_mark};
 use serde::{Deserialize, Serialize};
 
 /// What this server adds to its receipts, so that a reader can tell the owner, and the server that keeps the receipt,
@@ -41,10 +40,6 @@ impl Mark {
     }
 }
 
-fn still_runs(pid: i32, mark: &str) -> bool {
-    alive(pid) && start_mark(pid).as_deref() == Some(mark)
-}
-
 impl Record {
     /// Holds the receipt, which was read before, against the process that has its pid now.
     pub(super) fn owner(&self) -> Result<Owner, Refusal> {
@@ -53,14 +48,15 @@ impl Record {
             if own_pid_domain().as_ref() != Some(&mark.pid_domain) {
                 return Err(Refusal::OtherPidDomain);
             }
-            let lives = still_runs(pid, &mark.start_mark) && still_runs(mark.server_pid, &mark.server_start_mark);
+            let lives = is_still(pid, &mark.start_mark) && is_still(mark.server_pid, &mark.server_start_mark);
             return Ok(if lives { Owner::Lives } else { Owner::Gone { certain: true } });
         }
-        let slack = u64::try_from(limits::RECEIPT_CLOCK_SLACK.as_millis()).unwrap_or(u64::MAX);
-        match started_at_ms(pid) {
-            _ if !alive(pid) => Ok(Owner::Gone { certain: false }),
-            Some(started) if started <= self.created_at_ms.saturating_add(slack) => Ok(Owner::Lives),
-            _ => Err(Refusal::NotItsOwner),
+        if ran_at(pid, i64::try_from(self.created_at_ms).unwrap_or(i64::MAX)) {
+            Ok(Owner::Lives)
+        } else if alive(pid) {
+            Err(Refusal::NotItsOwner)
+        } else {
+            Ok(Owner::Gone { certain: false })
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod support;
 
+mod activity;
 mod authority;
 mod bad_input;
 mod base;

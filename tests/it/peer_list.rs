@@ -19,6 +19,14 @@ impl Sleeper {
     pub fn pid(&self) -> u32 {
         self.0.id()
     }
+
+    /// Ends it, and waits until it is a zombie.
+    pub fn zombie(&mut self) {
+        use nix::sys::wait::{Id, WaitPidFlag, waitid};
+        self.0.kill().unwrap();
+        let pid = nix::unistd::Pid::from_raw(self.pid() as i32);
+        waitid(Id::Pid(pid), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT).unwrap();
+    }
 }
 
 impl Drop for Sleeper {
@@ -58,12 +66,7 @@ fn a_session_is_listed_as_long_as_its_very_process_lives() {
     assert_eq!(names(&mut server), ["alive"]);
 
     // Killed but not waited for, it is a zombie; waited for, it is gone. Its record stays all the while.
-    alive.0.kill().unwrap();
-    nix::sys::wait::waitid(
-        nix::sys::wait::Id::Pid(nix::unistd::Pid::from_raw(pid as i32)),
-        nix::sys::wait::WaitPidFlag::WEXITED | nix::sys::wait::WaitPidFlag::WNOWAIT,
-    )
-    .unwrap();
+    alive.zombie();
     assert_eq!(names(&mut server), Vec::<String>::new());
     alive.0.wait().unwrap();
     assert_eq!(names(&mut server), Vec::<String>::new());

@@ -1,5 +1,6 @@
 //! Looking at everything leaves everything as it was: bytes, modes, owners, times, what is in each directory.
 
+use crate::activity::{enliven, live};
 use crate::support::{Home, Server, Spawn};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -95,6 +96,31 @@ fn whoever_looks_leaves_no_trace_in_any_store() {
     server.close_input();
     server.expect_end(0);
     assert_same(&before, &seen(&place));
+}
+
+#[test]
+fn whoever_looks_at_what_lives_leaves_no_trace_either() {
+    let home = Home::with_every_store();
+    let place = home.path().to_owned();
+    let processes = enliven(&place);
+    let before = seen(&place);
+    let mut server = Spawn::new(home).open();
+    let told = live(&mut server);
+    assert_eq!(told.as_object().unwrap().len(), 4, "{told}");
+    look_at_everything(&mut server);
+    assert_eq!(live(&mut server), told);
+    assert_same(&before, &seen(&place));
+    if nix::unistd::geteuid().is_root() {
+        // A user who may not look into these processes.
+        set_modes(&place, 0o444);
+        let before = seen(&place);
+        let home = std::mem::replace(&mut server.home, Home::new());
+        let mut nobody = Spawn::new(home).user(65_534).open();
+        assert_eq!(live(&mut nobody), told);
+        assert_same(&before, &seen(&place));
+        set_modes(&place, 0o644);
+    }
+    drop(processes);
 }
 
 #[test]

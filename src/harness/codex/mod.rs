@@ -4,6 +4,7 @@
 mod details;
 mod item;
 mod lineage;
+mod live;
 mod load;
 mod names;
 mod record;
@@ -12,8 +13,8 @@ mod rollout;
 mod tests;
 
 use super::{
-    Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store,
-    Wanted, ids, jsonl, walk,
+    Activities, Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip,
+    Source, Store, Wanted, ids, jsonl, walk,
 };
 use crate::platform::sqlite;
 use crate::protocol::{Harness, Resume, RootOrigin};
@@ -80,6 +81,10 @@ impl Store for Codex {
 
     fn load(&self, roots: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
         load::page(roots, session, request)
+    }
+
+    fn live(&self, root: &Root, sessions: &mut dyn Iterator<Item = &Session>) -> Activities {
+        live::read(root, sessions)
     }
 
     fn end(&self, session: &Session) -> Result<End, Skip> {

@@ -20,6 +20,10 @@ pub struct Needles {
     pub turn: Finder<'static>,
     /// A turn that began.
     pub started: Finder<'static>,
+    /// A turn that began or was completed.
+    pub task: Finder<'static>,
+    /// A turn that was cut short.
+    pub aborted: Finder<'static>,
 }
 
 /// See [`Needles`].
@@ -27,6 +31,8 @@ pub static NEEDLES: LazyLock<Needles> = LazyLock::new(|| Needles {
     message: Finder::new("essage\""),
     turn: Finder::new("\"turn_context\""),
     started: Finder::new("_started\""),
+    task: Finder::new("\"task_"),
+    aborted: Finder::new("\"turn_aborted\""),
 });
 
 /// One line.
@@ -111,6 +117,15 @@ pub struct Turn {
     pub workspace: Option<Box<str>>,
 }
 
+/// Where a turn stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TurnMark {
+    /// It began.
+    Began,
+    /// It is over, whichever way.
+    Ended,
+}
+
 /// In which form a message is told, in the order in which a file's messages are to be counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
@@ -170,6 +185,15 @@ impl<'a> Record<'a> {
             model: text::member(payload.model).and_then(|model| text::title(&model)),
             workspace: text::member(payload.cwd).and_then(|cwd| text::workspace(&cwd)),
         })
+    }
+
+    /// Whether a turn began or ended here.
+    pub fn turn_mark(&self) -> Option<TurnMark> {
+        match (word(self.kind), word(self.payload.as_ref()?.kind)) {
+            ("event_msg", "task_started") => Some(TurnMark::Began),
+            ("event_msg", "task_complete" | "turn_aborted") => Some(TurnMark::Ended),
+            _ => None,
+        }
     }
 
     /// The message that this is.

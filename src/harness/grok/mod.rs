@@ -7,6 +7,7 @@
 mod details;
 mod facts;
 mod history;
+mod live;
 mod load;
 mod message;
 mod summary;
@@ -17,8 +18,8 @@ mod update;
 use super::jsonl::Ends;
 use super::walk::stamp;
 use super::{
-    Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store,
-    Wanted, ids,
+    Activities, Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip,
+    Source, Store, Wanted, ids,
 };
 use crate::platform::files::Stamp;
 use crate::protocol::{Harness, Resume, RootOrigin};
@@ -87,6 +88,10 @@ impl Store for Grok {
 
     fn load(&self, _: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
         load::page(directory_of(&session.location), request)
+    }
+
+    fn live(&self, root: &Root, _: &mut dyn Iterator<Item = &Session>) -> Activities {
+        live::read(root)
     }
 
     fn end(&self, session: &Session) -> Result<End, Skip> {

@@ -3,7 +3,7 @@
 use super::conversation::Conversation;
 use super::record::Content;
 use crate::harness::database::{Columns, bounded, integer, real, text as column};
-use crate::harness::{Reading, Session, Skip, Source, text};
+use crate::harness::{Reading, Run, Session, Skip, Source, text};
 use crate::limits;
 use crate::platform::sqlite;
 use crate::protocol::{Parent, Relation};
@@ -43,6 +43,10 @@ pub fn read(source: &Source, profile: Option<&str>) -> Result<Reading, Skip> {
             session.parent = known.get(&*session.id).and_then(|origin| origin.parent(|id| known.get(id)));
             session.workspace = workspace(&known, &session.id);
         }
+        let mut runs = runs(connection)?;
+        for session in &mut sessions {
+            session.runs = runs.remove(&*session.id).unwrap_or_default().into();
+        }
         Ok(Some(sessions))
     })?;
     let sessions = sessions.ok_or_else(|| Skip::Malformed("no tables of sessions and messages in it".to_owned()))?;
@@ -73,6 +77,28 @@ fn listing(connection: &Connection) -> rusqlite::Result<Option<String>> {
            end
          from sessions"
     )))
+}
+
+/// The processes of which it is said that they wait for a subagent, by the session that started it.
+fn runs(connection: &Connection) -> rusqlite::Result<HashMap<String, Vec<Run>>> {
+    let mut runs: HashMap<String, Vec<Run>> = HashMap::new();
+    let wanted = ["parent_session_id", "state", "owner_pid", "owner_started_at"];
+    if !Columns::of(connection, "async_delegations")?.has_all(&wanted) {
+        return Ok(runs);
+    }
+    let id = bounded("parent_session_id", limits::HEAD_MAX);
+    let mut statement = connection.prepare(&format!(
+        "select {id}, owner_pid, owner_started_at from async_delegations where state = 'running' limit {}",
+        limits::LIVE_RECORDS
+    ))?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let owner = integer(row, 1).and_then(|pid| i32::try_from(pid).ok()).zip(integer(row, 2));
+        if let Some((id, (pid, start))) = column(row, 0).zip(owner) {
+            runs.entry(id.into_owned()).or_default().push(Run::By { pid, start_mark: start.to_string().into() });
+        }
+    }
+    Ok(runs)
 }
 
 /// Leaves out what was taken back or summed up.

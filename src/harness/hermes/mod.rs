@@ -8,12 +8,12 @@ mod tests;
 
 use super::jsonl::Ends;
 use super::{
-    Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store,
-    Wanted, ids,
+    Activities, Details, End, Environment, Finder, Found, Home, Live, Page, PageRequest, Reading, Root, Run, Session,
+    Skip, Source, Store, Wanted, ids,
 };
 use crate::limits;
 use crate::platform::sqlite;
-use crate::protocol::{Harness, Resume, RootOrigin};
+use crate::protocol::{ActivitySource, Harness, Resume, RootOrigin};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -71,6 +71,17 @@ impl Store for Hermes {
 
     fn load(&self, _: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
         conversation::load(session, request)
+    }
+
+    /// A delegation names the process that has the session which it comes from. Gateways tell how many sessions they are at,
+    /// and not which.
+    fn live(&self, _: &Root, sessions: &mut dyn Iterator<Item = &Session>) -> Activities {
+        let live = |session: &Session| {
+            let pid = session.runs.iter().find_map(Run::owner)?;
+            let workspace = session.workspace.clone();
+            Some(Live { workspace, ..Live::new(Harness::Hermes, &session.id, ActivitySource::Process, pid) })
+        };
+        Activities { sessions: sessions.filter_map(live).collect(), ..Activities::default() }
     }
 
     fn end(&self, session: &Session) -> Result<End, Skip> {

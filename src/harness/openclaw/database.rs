@@ -3,7 +3,7 @@
 use super::agent_of;
 use super::event::Event;
 use crate::harness::database::{Columns, bounded, integer, text as column};
-use crate::harness::{Name, Reading, Session, Skip, Source, ids, text};
+use crate::harness::{Name, Reading, Run, Session, Skip, Source, ids, text};
 use crate::limits;
 use crate::platform::sqlite;
 use crate::protocol::{Parent, Relation};
@@ -126,6 +126,7 @@ struct Window {
     parent_key: Option<String>,
     created_via: Option<String>,
     fork_of: Option<String>,
+    runs_since_ms: Option<i64>,
 }
 
 fn reading(connection: &Connection, events: &Events, source: &Source) -> rusqlite::Result<Reading> {
@@ -149,6 +150,7 @@ fn reading(connection: &Connection, events: &Events, source: &Source) -> rusqlit
         session.parent = window.parent(&current);
         let is_current = window.current.as_deref() == Some(&*window.id);
         session.resumable = is_current || window.current.is_none();
+        session.runs = window.runs_since_ms.filter(|_| is_current).map(Run::Since).into_iter().collect();
         session.handle = window.key.as_deref().filter(|_| is_current).map(Box::from);
         if let Some(title) = window.label.as_deref().and_then(text::title) {
             reading.names.push(Name { session: session.id.clone(), title: title.clone(), rank: KEPT });
@@ -186,6 +188,7 @@ fn windows(connection: &Connection) -> rusqlite::Result<Vec<Window>> {
             reason: owned(3),
             created_at_ms: integer(row, 4),
             written_at_ms: integer(row, 16),
+            runs_since_ms: integer(row, 17),
             model: owned(5).or_else(|| kept("model")),
             id,
         });
@@ -224,6 +227,7 @@ fn windows_query(connection: &Connection) -> rusqlite::Result<String> {
         entry.clone(),
         node("fork_source_session_id"),
         window("transcript_updated_at"),
+        format!("case when {} = 'running' then {} end", node("status"), node("updated_at")),
     ];
     let key = window("session_key");
     let mut selected = selected.map(|column| bounded(&column, limits::HEAD_MAX));

@@ -9,6 +9,7 @@ mod database;
 mod details;
 mod event;
 mod index;
+mod live;
 mod load;
 mod prompt;
 mod registered;
@@ -19,8 +20,8 @@ mod transcript;
 use super::jsonl::Ends;
 use super::walk::stamp;
 use super::{
-    Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store,
-    Wanted, ids,
+    Activities, Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip,
+    Source, Store, Wanted, ids,
 };
 use crate::platform::directory::entries;
 use crate::platform::sqlite;
@@ -87,6 +88,10 @@ impl Store for OpenClaw {
 
     fn load(&self, _: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
         load::page(session, request)
+    }
+
+    fn live(&self, root: &Root, sessions: &mut dyn Iterator<Item = &Session>) -> Activities {
+        live::read(root, sessions)
     }
 
     fn end(&self, session: &Session) -> Result<End, Skip> {

@@ -4,6 +4,7 @@ mod fixtures;
 mod follow;
 mod inventory;
 mod list;
+mod live;
 mod marks;
 
 use super::inventory::Stored;

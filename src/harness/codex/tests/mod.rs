@@ -3,6 +3,8 @@
 mod details;
 mod files;
 mod fixtures;
+#[cfg(target_os = "linux")]
+mod live;
 mod load;
 mod names;
 

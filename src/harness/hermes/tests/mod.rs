@@ -3,6 +3,8 @@
 mod conversations;
 mod fixtures;
 mod hostile;
+#[cfg(target_os = "linux")]
+mod live;
 
 use super::*;
 use crate::harness::testing::{Listing, fixture};

@@ -2,6 +2,8 @@
 
 mod changed;
 mod fixtures;
+#[cfg(target_os = "linux")]
+mod live;
 
 use super::*;
 use crate::harness::testing::{self, Gone, Listing, Tree};

@@ -1,0 +1,99 @@
+//! What lives, as files and processes tell it: what a store answers, and how processes are judged.
+
+use super::Skip;
+use crate::platform::process;
+use crate::protocol::{ActivitySource, ActivityStatus, EntryPeer, Harness};
+use std::path::PathBuf;
+
+/// A session that a live process has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Live {
+    /// Whose session it is.
+    pub harness: Harness,
+    /// The harness's own id of it.
+    pub session_id: Box<str>,
+    /// What tells that it lives.
+    pub source: ActivitySource,
+    /// The process.
+    pub pid: i32,
+    /// What it is doing; `None` where that cannot be known.
+    pub status: Option<ActivityStatus>,
+    /// What it waits for, in its own words.
+    pub waiting_for: Option<String>,
+    /// The directory that it works in.
+    pub workspace: Option<Box<str>>,
+    /// When the process took it up, in epoch milliseconds.
+    pub started_at_ms: Option<i64>,
+    /// When what tells of it changed last, in epoch milliseconds.
+    pub updated_at_ms: Option<i64>,
+    /// Its address among its peers, where it has one.
+    pub peer: Option<EntryPeer>,
+}
+
+impl Live {
+    /// A session of which nothing is known but the process that has it.
+    pub fn new(harness: Harness, session_id: &str, source: ActivitySource, pid: i32) -> Self {
+        Self {
+            harness,
+            session_id: session_id.into(),
+            source,
+            pid,
+            status: None,
+            waiting_for: None,
+            workspace: None,
+            started_at_ms: None,
+            updated_at_ms: None,
+            peer: None,
+        }
+    }
+}
+
+/// What lives below one root.
+#[derive(Debug, Default)]
+pub struct Activities {
+    /// The sessions that live, in no order.
+    pub sessions: Vec<Live>,
+    /// What could not be read, and why.
+    pub problems: Vec<(PathBuf, Skip)>,
+    /// The files and directories that tell of it: a change of one of them, or in it, may change what lives.
+    pub places: Vec<PathBuf>,
+}
+
+impl Activities {
+    /// Nothing yet, and the place that may tell of something.
+    pub fn at(place: PathBuf) -> Self {
+        Self { places: vec![place], ..Self::default() }
+    }
+
+    /// Takes note of what could not be read, unless it is not there at all.
+    pub fn fail(&mut self, path: PathBuf, skip: impl Into<Skip>) {
+        let skip = skip.into();
+        if skip.is_problem() {
+            self.problems.push((path, skip));
+        }
+    }
+}
+
+/// What a store says of a session that runs. It stays when its process is killed, so it is held against that process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Run {
+    /// This process runs it.
+    By {
+        /// Its pid.
+        pid: i32,
+        /// When it started, as [`process::start_mark`] spells it.
+        start_mark: Box<str>,
+    },
+    /// Whoever has the store runs it, and said so at this time, in epoch milliseconds.
+    Since(i64),
+}
+
+impl Run {
+    /// The process that it names, if that lives and is still the same.
+    pub fn owner(&self) -> Option<i32> {
+        match self {
+            Self::By { pid, start_mark } => process::is_still(*pid, start_mark).then_some(*pid),
+            Self::Since(_) => None,
+        }
+    }
+}
