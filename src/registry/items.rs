@@ -173,7 +173,7 @@ impl Snapshot {
         let row = self.visible_row(harness, session, grant);
         let named = row.map_or(session, |row| &self.stored.rows[row].session.id);
         let is_own = source.harness == harness && source.session_id == named;
-        let lives = || harness == Harness::ClaudeCode && self.visible_live(grant).contains_key(session);
+        let lives = || self.visible_live(grant).contains_key(&(harness, session));
         !is_own && (row.is_some() || lives())
     }
 
