@@ -286,9 +286,10 @@ mod tests {
         child.wait().unwrap();
         if nix::unistd::geteuid().is_root() {
             let mut child = Command::new("sleep").arg("600").uid(65_534).spawn().unwrap();
-            assert!(!is_of_owner(pid_of(&child), own.path()));
+            let is_of_owner = is_of_owner(pid_of(&child), own.path());
             child.kill().unwrap();
             child.wait().unwrap();
+            assert!(!is_of_owner);
         }
     }
 

@@ -98,9 +98,10 @@ mod tests {
         let home = Tree::new();
         let mut other = std::process::Command::new("sleep").arg("600").uid(65_534).spawn().unwrap();
         home.write(RECORDS, json!([record(other.id())]).to_string());
-        assert_eq!(read_at(home.path()).sessions, []);
+        let live = read_at(home.path()).sessions;
         other.kill().unwrap();
         other.wait().unwrap();
+        assert_eq!(live, []);
     }
 
     #[test]
