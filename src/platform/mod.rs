@@ -7,6 +7,7 @@ pub mod git;
 pub mod memory;
 pub mod private;
 pub mod process;
+pub mod replace;
 pub mod signals;
 pub mod socket;
 pub mod sqlite;

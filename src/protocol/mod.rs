@@ -12,6 +12,7 @@ mod peer;
 mod registry;
 mod runtime;
 mod session;
+mod settings;
 
 pub use authority::{Authority, AuthorityRequest, Permission};
 pub use error::{Reason, RpcError, presentable};
@@ -21,6 +22,7 @@ pub use peer::*;
 pub use registry::*;
 pub use runtime::*;
 pub use session::*;
+pub use settings::*;
 
 use schemars::JsonSchema;
 use serde::de::{DeserializeOwned, Error as _};

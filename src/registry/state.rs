@@ -183,7 +183,7 @@ impl State {
 
     fn read_peers(&mut self) -> Peers {
         let begin = Instant::now();
-        let listing = peer::list(&claude_homes(&self.homes));
+        let listing = peer::list(&self.homes.homes_of(Harness::ClaudeCode));
         self.peers_elapsed = begin.elapsed();
         let registries = listing.registries.iter().map(|registry| self.registry_report(registry)).collect();
         Peers {
@@ -221,14 +221,4 @@ fn touch_all(stored: &Arc<Stored>, touches: &[Touch]) -> Option<Arc<Stored>> {
         touched = Arc::new(touched.touch(&touch.before, &touch.now, touch.harness)?);
     }
     Some(touched)
-}
-
-pub fn claude_homes(homes: &Homes) -> Vec<PathBuf> {
-    let mut paths: Vec<PathBuf> = Vec::new();
-    for root in homes.of(Harness::ClaudeCode) {
-        if !paths.contains(&root.home) {
-            paths.push(root.home.clone());
-        }
-    }
-    paths
 }

@@ -1,9 +1,9 @@
 //! The same methods for the command line's own user, without a connection.
 
-use super::{Client, Config, Context, Service, peer, registry};
+use super::{Client, Config, Context, Service, peer, registry, settings};
 use crate::protocol::{
     CoverageParams, CoverageResult, DescribeParams, DescribeResult, Empty, ListParams, ListResult, PeerListResult,
-    RpcError,
+    RpcError, Settings, SettingsReadParams, SettingsUpdateParams,
 };
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
@@ -47,5 +47,15 @@ impl Local {
     /// `peer/list`.
     pub fn peers(&self) -> Result<PeerListResult, RpcError> {
         peer::list(&self.service, &self.context, Empty {})
+    }
+
+    /// `settings/read`.
+    pub fn settings(&self, params: SettingsReadParams) -> Result<Settings, RpcError> {
+        settings::read(&self.service, &self.context, params)
+    }
+
+    /// `settings/update`.
+    pub fn update_settings(&self, params: SettingsUpdateParams) -> Result<Settings, RpcError> {
+        settings::update(&self.service, &self.context, params)
     }
 }

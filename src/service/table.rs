@@ -1,6 +1,6 @@
 //! The method table: the one source of dispatch, permission, schema and docs.
 
-use super::{Context, Progress, Service, follow, lifecycle, peer, registry, runtime, session, watch};
+use super::{Context, Progress, Service, follow, lifecycle, peer, registry, runtime, session, settings, watch};
 use crate::protocol::{
     AcceptedResult, AttachParams, AttachResult, AttachmentParams, CloseResult, CoverageParams, CoverageResult,
     DescribeParams, DescribeResult, DetachResult, DiscoverParams, DiscoverResult, Empty, FollowParams, FollowResult,
@@ -8,8 +8,9 @@ use crate::protocol::{
     LeaseResult, ListParams, ListResult, LoadParams, LoadResult, NarrowParams, NarrowResult, PeerListResult,
     PeerResult, PeerSelector, Permission, ProgressParams, Reason, ReceiptsResult, RegisterParams, RegisterResult,
     RegistryEventParams, RespondParams, RpcError, RuntimeDescribeParams, RuntimeDescribeResult, RuntimeEventParams,
-    SessionEventParams, StatesParams, StatesResult, SteerParams, SteerResult, SubmitParams, SubmitResult,
-    UnfollowParams, UnregisterParams, UnwatchParams, WatchParams, WatchResult, WithMeta,
+    SessionEventParams, Settings, SettingsReadParams, SettingsUpdateParams, StatesParams, StatesResult, SteerParams,
+    SteerResult, SubmitParams, SubmitResult, UnfollowParams, UnregisterParams, UnwatchParams, WatchParams, WatchResult,
+    WithMeta,
 };
 use jsonrpsee::core::RegisterMethodError;
 use jsonrpsee::types::{ErrorObjectOwned, Params};
@@ -198,7 +199,7 @@ fn to_object(error: RpcError) -> ErrorObjectOwned {
 
 /// Every request that the server knows.
 pub fn methods() -> Vec<Method> {
-    use Permission::{Approve, Interact, Observe, Register, Terminate};
+    use Permission::{Approve, Configure, Interact, Observe, Register, Terminate};
     use Work::{Blocking, Inline};
     vec![
         row::<InitializeParams, InitializeResult>(
@@ -407,6 +408,21 @@ pub fn methods() -> Vec<Method> {
             Blocking,
             peer::resolve,
             "One live Claude Code session, by exactly one of id, session id, name or endpoint.",
+        ),
+        row::<SettingsReadParams, Settings>(
+            "settings/read",
+            &[Observe],
+            Blocking,
+            settings::read,
+            "What the user's own settings of Claude Code do with messages of other sessions. Managed, project and \
+             command-line settings can override it.",
+        ),
+        row::<SettingsUpdateParams, Settings>(
+            "settings/update",
+            &[Configure],
+            Blocking,
+            settings::update,
+            "Changes that policy in the user's own settings, and nothing else in them.",
         ),
         row::<Empty, serde_json::Value>(
             "rpc.discover",
