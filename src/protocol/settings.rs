@@ -1,4 +1,4 @@
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// What a Claude Code session does with a message of another session.
@@ -59,7 +59,7 @@ pub struct SettingsReadParams {
 pub struct SettingsUpdateParams {
     /// The policy from now on; `null` takes the setting out. Required.
     #[serde(deserialize_with = "stated")]
-    #[schemars(required, with = "Option<Option<InboundPolicy>>")]
+    #[schemars(required, schema_with = "stated_schema")]
     pub cross_session_inbound: Option<InboundPolicy>,
     /// The revision that the file must have. Absent: any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -72,6 +72,10 @@ pub struct SettingsUpdateParams {
 /// Reads a member that must be there, `null` or not.
 fn stated<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<InboundPolicy>, D::Error> {
     Option::deserialize(deserializer)
+}
+
+fn stated_schema(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<Option<InboundPolicy>>()
 }
 
 /// Result of `settings/read` and `settings/update`: what the user's own settings say. Managed settings and the command
