@@ -48,7 +48,7 @@ impl<'a> Document<'a> {
     pub(super) fn with(&self, key: &str, value: &str) -> String {
         if let Some(old) = self.value(key) {
             let at = self.offset(old);
-            return self.replaced(at, at + old.len(), value);
+            return self.replaced(at, at + old.len(), &format!("\"{value}\""));
         }
         let Some(last) = self.members.last() else {
             let space = self.space_after(self.opened);
@@ -72,19 +72,18 @@ impl<'a> Document<'a> {
         let Some(first) = self.members.iter().position(|member| !member.is(key)) else {
             return self.replaced(self.opened, self.end(last), "");
         };
-        let (before, after) = self.members.split_at(first);
-        let mut copied = before.first().map_or(0, |removed| self.offset(removed.key));
-        let mut text = self.text[..copied].to_owned();
-        // A comma goes with the one that follows it, but before the first that is kept there is none.
-        copied = after.first().map_or(copied, |kept| self.offset(kept.key));
-        for pair in after.windows(2) {
-            if let [previous, member] = pair
-                && member.is(key)
-            {
-                let end = self.end(previous);
-                text.push_str(&self.text[copied.min(end)..end]);
-                copied = self.end(member);
-            }
+        let mut text = String::with_capacity(self.text.len());
+        let mut copied = 0;
+        for (at, pair) in self.members.windows(2).enumerate() {
+            let [member, next] = pair else { continue };
+            // A comma goes with the member behind it, but to the first that is kept there is none.
+            let (from, to) = match at < first {
+                true => (self.offset(member.key), self.offset(next.key)),
+                false if next.is(key) => (self.end(member), self.end(next)),
+                false => continue,
+            };
+            text.push_str(&self.text[copied..from]);
+            copied = to;
         }
         text.push_str(&self.text[copied..]);
         text
