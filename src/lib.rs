@@ -9,6 +9,7 @@
 //! | [`rpc`] | how messages cross: framing, envelope, requests in flight, outbox |
 //! | [`service`] | what a method does: the method table, authorization, delegation |
 //! | [`registry`] | the inventory: scanning, joining, queries, pages |
+//! | [`settings`] | Claude Code's user settings: read, and one key of them changed |
 //! | [`runtime`] | live runtimes: receipts, HTTP client, probes, attachments |
 //! | [`harness`] | the stores: one file per harness behind one trait |
 //! | [`peer`] | live Claude Code sessions, from their process registry |
@@ -29,3 +30,4 @@ pub mod registry;
 pub mod rpc;
 pub mod runtime;
 pub mod service;
+pub mod settings;

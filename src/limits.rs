@@ -226,3 +226,18 @@ pub const POLL_UNDECIDED: std::time::Duration = std::time::Duration::from_millis
 pub const FIRST_STATE: usize = 16;
 /// First states that are told at the same time.
 pub const FIRST_STATES: usize = 8;
+
+/// Bytes of Claude Code's settings.
+pub const SETTINGS_BYTES: usize = 4 << 20;
+/// How long others who change the same settings are waited for.
+pub const SETTINGS_LOCK: std::time::Duration = std::time::Duration::from_secs(10);
+/// How often is looked whether they are done.
+pub const SETTINGS_LOCK_PAUSE: std::time::Duration = std::time::Duration::from_millis(2);
+/// How often settings are read again that somebody seems to be in the middle of writing.
+pub const SETTINGS_AGAIN: u32 = 3;
+/// How long is waited before.
+pub const SETTINGS_AGAIN_PAUSE: std::time::Duration = std::time::Duration::from_millis(20);
+/// How often what others wrote is put back while they go on writing.
+pub const PUT_BACK: u32 = 64;
+/// How long is waited between.
+pub const PUT_BACK_PAUSE: std::time::Duration = std::time::Duration::from_millis(1);

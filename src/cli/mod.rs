@@ -12,6 +12,7 @@ mod resume;
 mod runtime;
 mod schema;
 mod serve;
+mod settings;
 mod table;
 mod words;
 
@@ -71,6 +72,8 @@ enum Command {
     Runtime(runtime::RuntimeArgs),
     /// Tell where sessions were looked for, what was found and what was passed over
     Doctor(doctor::DoctorArgs),
+    /// Show or change what Claude Code does with messages of other sessions
+    Settings(settings::SettingsArgs),
     /// Show the server at work on a built-in sample, without looking at your sessions
     Demo(demo::DemoArgs),
     /// Speak JSON-RPC over stdin and stdout: what an editor or agent host spawns
@@ -121,6 +124,7 @@ pub fn main() -> ExitCode {
         Command::Attach(args) => attach::run(&args),
         Command::Runtime(args) => runtime::run(&args),
         Command::Doctor(args) => doctor::run(&args),
+        Command::Settings(args) => settings::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Schema(args) => schema::run(&args),

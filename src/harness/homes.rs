@@ -154,6 +154,17 @@ impl Homes {
         self.receipts.as_deref()
     }
 
+    /// The homes of one harness, the first one first.
+    pub fn homes_of(&self, harness: Harness) -> Vec<PathBuf> {
+        let mut homes: Vec<PathBuf> = Vec::new();
+        for root in self.of(harness) {
+            if !homes.contains(&root.home) {
+                homes.push(root.home.clone());
+            }
+        }
+        homes
+    }
+
     /// The roots of one harness.
     pub fn of(&self, harness: Harness) -> impl Iterator<Item = &Root> {
         self.roots.iter().filter(move |root| root.harness == harness)

@@ -8,6 +8,7 @@ pub mod locks;
 pub mod memory;
 pub mod private;
 pub mod process;
+pub mod replace;
 pub mod signals;
 pub mod socket;
 pub mod sqlite;

@@ -93,13 +93,13 @@ impl Directory {
 }
 
 #[cfg(unix)]
-mod system {
+pub(super) mod system {
     use super::{Path, Stamp, Unfit, io};
     use nix::dir::Dir;
     use nix::errno::Errno;
     use nix::fcntl::{AT_FDCWD, AtFlags, OFlag, openat, renameat};
-    use nix::sys::stat::{FileStat, Mode, SFlag, fstat, fstatat};
-    use nix::unistd::{UnlinkatFlags, fsync, geteuid, unlinkat};
+    use nix::sys::stat::{FileStat, Mode, SFlag, fchmod, fstat, fstatat};
+    use nix::unistd::{Gid, Uid, UnlinkatFlags, fchown, fsync, geteuid, unlinkat};
     use std::fs::{DirBuilder, File};
     use std::io::{Read, Write};
     use std::os::fd::{AsFd, OwnedFd};
@@ -113,18 +113,23 @@ mod system {
         }
     }
 
-    pub struct Held(OwnedFd);
+    pub struct Held(pub OwnedFd);
 
     fn kind_of(status: &FileStat) -> SFlag {
         SFlag::from_bits_truncate(status.st_mode) & SFlag::S_IFMT
     }
 
-    fn judge(status: &FileStat, kind: SFlag, other: Unfit, rights_of_others: Mode) -> Result<(), Unfit> {
+    /// Only what something is, whoever may do what with it.
+    pub fn judge_kind(status: &FileStat, kind: SFlag, other: Unfit) -> Result<(), Unfit> {
         match kind_of(status) {
-            seen if seen == kind => {}
-            SFlag::S_IFLNK => return Err(Unfit::Link),
-            _ => return Err(other),
+            seen if seen == kind => Ok(()),
+            SFlag::S_IFLNK => Err(Unfit::Link),
+            _ => Err(other),
         }
+    }
+
+    fn judge(status: &FileStat, kind: SFlag, other: Unfit, rights_of_others: Mode) -> Result<(), Unfit> {
+        judge_kind(status, kind, other)?;
         if status.st_uid != geteuid().as_raw() {
             return Err(Unfit::ForeignOwner);
         }
@@ -143,7 +148,7 @@ mod system {
 
     /// Opens what is judged to be fit: before, since opening alone can wake a device, and again afterwards, since the
     /// name may mean another by then.
-    fn open_judged(
+    pub fn open_judged(
         at: impl AsFd,
         path: &Path,
         flags: OFlag,
@@ -166,6 +171,15 @@ mod system {
     pub fn open(path: &Path) -> Result<Option<Held>, Unfit> {
         let opened = open_judged(AT_FDCWD, path, OFlag::O_RDONLY | OFlag::O_DIRECTORY, judge_directory)?;
         Ok(opened.map(|(descriptor, _)| Held(descriptor)))
+    }
+
+    /// Gives a file of ours the owner and the mode of another one.
+    fn take_after(file: &File, like: &FileStat) -> io::Result<()> {
+        let ours = fstat(file)?;
+        if (ours.st_uid, ours.st_gid) != (like.st_uid, like.st_gid) {
+            fchown(file, Some(Uid::from_raw(like.st_uid)), Some(Gid::from_raw(like.st_gid)))?;
+        }
+        Ok(fchmod(file, Mode::from_bits_truncate(like.st_mode))?)
     }
 
     pub fn make(path: &Path) -> io::Result<()> {
@@ -205,13 +219,19 @@ mod system {
                 Err(_) => self.publish_renamed(name, temporary, content)?,
             };
             let stamp = Stamp::of_status(&fstat(&file)?);
+            if let Err(error) = self.sync() {
+                self.remove(name, &|now| now.is_same_file(&stamp))?;
+                return Err(error);
+            }
+            Ok(stamp)
+        }
+
+        /// Brings to the disk which names there are.
+        pub fn sync(&self) -> io::Result<()> {
             match fsync(&self.0) {
                 // Not every file system can do that.
-                Ok(()) | Err(Errno::EINVAL) => Ok(stamp),
-                Err(error) => {
-                    self.remove(name, &|now| now.is_same_file(&stamp))?;
-                    Err(error.into())
-                }
+                Ok(()) | Err(Errno::EINVAL) => Ok(()),
+                Err(error) => Err(error.into()),
             }
         }
 
@@ -240,7 +260,7 @@ mod system {
         }
 
         pub(super) fn publish_renamed(&self, name: &str, temporary: &str, content: &[u8]) -> io::Result<File> {
-            let file = self.write_named(temporary, content)?;
+            let file = self.write_named(temporary, content, None)?;
             match renameat(&self.0, temporary, &self.0, name) {
                 Ok(()) => Ok(file),
                 Err(error) => {
@@ -250,10 +270,12 @@ mod system {
             }
         }
 
-        pub(super) fn write_named(&self, temporary: &str, content: &[u8]) -> io::Result<File> {
+        /// Writes a file that must not be there yet: a private one, or one with the owner and the mode of another.
+        pub fn write_named(&self, temporary: &str, content: &[u8], like: Option<&FileStat>) -> io::Result<File> {
             let flags = OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_WRONLY | OFlag::O_CLOEXEC;
             let mut file = File::from(openat(&self.0, temporary, flags, ONLY_OURS)?);
-            if let Err(error) = file.write_all(content).and_then(|()| file.sync_all()) {
+            let prepared = like.map_or(Ok(()), |like| take_after(&file, like));
+            if let Err(error) = prepared.and_then(|()| file.write_all(content)).and_then(|()| file.sync_all()) {
                 unlinkat(&self.0, temporary, UnlinkatFlags::NoRemoveDir)?;
                 return Err(error);
             }

@@ -57,7 +57,7 @@ fn a_file_that_is_killed_before_it_has_its_name_leaves_nothing() {
 #[test]
 fn without_unnamed_files_one_that_is_killed_leaves_its_temporary_name_alone() {
     if let Some(directory) = victim() {
-        let _file = directory.0.write_named(".file.tmp", b"secret").unwrap();
+        let _file = directory.0.write_named(".file.tmp", b"secret", None).unwrap();
         die();
     }
     let (home, _directory) = private();

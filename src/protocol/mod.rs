@@ -13,6 +13,7 @@ mod receipt;
 mod registry;
 mod runtime;
 mod session;
+mod settings;
 
 pub use authority::{Authority, AuthorityRequest, Permission};
 pub use error::{Reason, RpcError, presentable};
@@ -23,6 +24,7 @@ pub use receipt::*;
 pub use registry::*;
 pub use runtime::*;
 pub use session::*;
+pub use settings::*;
 
 use schemars::JsonSchema;
 use serde::de::{DeserializeOwned, Error as _};

@@ -131,7 +131,7 @@ impl Registry {
 
     /// The homes of Claude Code, whose process registries tell what lives.
     pub fn claude_homes(&self) -> Vec<PathBuf> {
-        state::claude_homes(&self.state().homes)
+        self.state().homes.homes_of(Harness::ClaudeCode)
     }
 
     /// Every root, for the details of a session.

@@ -201,7 +201,7 @@ impl State {
 
     fn read_peers(&mut self) {
         let begin = Instant::now();
-        let listing = peer::list(&claude_homes(&self.homes));
+        let listing = peer::list(&self.homes.homes_of(Harness::ClaudeCode));
         let registries = listing.registries.iter().map(|registry| self.registry_report(registry)).collect();
         self.peers = Peers {
             live: listing.peers.into_iter().map(inventory::of_peer).collect(),
@@ -249,14 +249,4 @@ fn touch_all(stored: &Arc<Stored>, touches: &[Touch]) -> Option<Arc<Stored>> {
         touched = Arc::new(touched.touch(&touch.before, &touch.now, touch.harness)?);
     }
     Some(touched)
-}
-
-pub fn claude_homes(homes: &Homes) -> Vec<PathBuf> {
-    let mut paths: Vec<PathBuf> = Vec::new();
-    for root in homes.of(Harness::ClaudeCode) {
-        if !paths.contains(&root.home) {
-            paths.push(root.home.clone());
-        }
-    }
-    paths
 }

@@ -5,10 +5,10 @@ use super::followers::Pulse;
 use super::published::Published;
 use super::subscription::{Replay, Subscription, Told};
 use super::watches::{Place, Target};
-use super::{Attendant, Engine, Error, Registry, Snapshot, state};
+use super::{Attendant, Engine, Error, Registry, Snapshot};
 use crate::authority::Grant;
 use crate::harness::Patient;
-use crate::protocol::Query;
+use crate::protocol::{Harness, Query};
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
@@ -140,7 +140,7 @@ impl Registry {
         let state = self.state();
         let own = |target, path: PathBuf| Place { target, directories: vec![path.clone()], path };
         let receipts = state.homes.receipts().map(|path| own(Target::Receipts, path.to_owned()));
-        let homes = state::claude_homes(&state.homes).into_iter();
+        let homes = state.homes.homes_of(Harness::ClaudeCode).into_iter();
         let mut places: Vec<Place> =
             homes.map(|home| own(Target::Live, home.join("sessions"))).chain(receipts).collect();
         for (root, slot) in state.slots.iter().enumerate() {

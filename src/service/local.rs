@@ -1,12 +1,13 @@
 //! The same methods for the command line's own user, without a connection.
 
-use super::{Client, Config, Context, Service, peer, registry, runtime};
+use super::{Client, Config, Context, Service, peer, registry, runtime, settings};
 use crate::limits;
 use crate::protocol::{
     AcceptedResult, AttachParams, AttachResult, AttachmentParams, CloseResult, CoverageParams, CoverageResult,
     DescribeParams, DescribeResult, DetachResult, DiscoverParams, DiscoverResult, Empty, ForgetParams, ForgetResult,
     InterruptResult, LeaseResult, ListParams, ListResult, Notification, PeerListResult, ReceiptsResult, RespondParams,
-    RpcError, RuntimeDescribeParams, RuntimeDescribeResult, SteerParams, SteerResult, SubmitParams, SubmitResult,
+    RpcError, RuntimeDescribeParams, RuntimeDescribeResult, Settings, SettingsReadParams, SettingsUpdateParams,
+    SteerParams, SteerResult, SubmitParams, SubmitResult,
 };
 use std::sync::Arc;
 use tokio::runtime::{Handle, Runtime};
@@ -73,6 +74,16 @@ impl Local {
     /// `peer/list`.
     pub fn peers(&self) -> Result<PeerListResult, RpcError> {
         peer::list(&self.user.service, &self.user.context(), Empty {})
+    }
+
+    /// `settings/read`.
+    pub fn settings(&self, params: SettingsReadParams) -> Result<Settings, RpcError> {
+        settings::read(&self.user.service, &self.user.context(), params)
+    }
+
+    /// `settings/update`.
+    pub fn update_settings(&self, params: SettingsUpdateParams) -> Result<Settings, RpcError> {
+        settings::update(&self.user.service, &self.user.context(), params)
     }
 }
 

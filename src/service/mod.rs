@@ -12,6 +12,7 @@ mod runtime;
 mod session;
 #[cfg(test)]
 mod session_tests;
+mod settings;
 mod table;
 mod watch;
 

@@ -1,15 +1,16 @@
 //! The method table: the one source of dispatch, permission, schema and docs.
 
 use super::method::{Method, Work, row, waiting_row};
-use super::{Service, follow, lifecycle, peer, registry, runtime, session, watch};
+use super::{Service, follow, lifecycle, peer, registry, runtime, session, settings, watch};
 use crate::protocol::{
     AcceptedResult, AttachParams, AttachResult, AttachmentParams, CloseResult, CoverageParams, CoverageResult,
     DescribeParams, DescribeResult, DetachResult, DiscoverParams, DiscoverResult, Empty, FollowParams, FollowResult,
     ForgetParams, ForgetResult, InitializeParams, InitializeResult, InterruptResult, InvokeParams, InvokeResult,
     LeaseResult, ListParams, ListResult, LoadParams, LoadResult, NarrowParams, NarrowResult, PeerListResult,
     PeerResult, PeerSelector, Permission, ReceiptsResult, RegisterParams, RegisterResult, RespondParams,
-    RuntimeDescribeParams, RuntimeDescribeResult, StatesParams, StatesResult, SteerParams, SteerResult, SubmitParams,
-    SubmitResult, UnfollowParams, UnregisterParams, UnwatchParams, WatchParams, WatchResult,
+    RuntimeDescribeParams, RuntimeDescribeResult, Settings, SettingsReadParams, SettingsUpdateParams, StatesParams,
+    StatesResult, SteerParams, SteerResult, SubmitParams, SubmitResult, UnfollowParams, UnregisterParams,
+    UnwatchParams, WatchParams, WatchResult,
 };
 use jsonrpsee::RpcModule;
 use jsonrpsee::core::RegisterMethodError;
@@ -17,7 +18,7 @@ use std::sync::Arc;
 
 /// Every request that the server knows.
 pub fn methods() -> Vec<Method> {
-    use Permission::{Approve, Interact, Observe, Register, Terminate};
+    use Permission::{Approve, Configure, Interact, Observe, Register, Terminate};
     use Work::{Blocking, Inline};
     vec![
         row::<InitializeParams, InitializeResult>(
@@ -226,6 +227,21 @@ pub fn methods() -> Vec<Method> {
             Blocking,
             peer::resolve,
             "One live Claude Code session, by exactly one of id, session id, name or endpoint.",
+        ),
+        row::<SettingsReadParams, Settings>(
+            "settings/read",
+            &[Observe],
+            Blocking,
+            settings::read,
+            "What the user's own settings of Claude Code do with messages of other sessions. Managed, project and \
+             command-line settings can override it.",
+        ),
+        row::<SettingsUpdateParams, Settings>(
+            "settings/update",
+            &[Configure],
+            Blocking,
+            settings::update,
+            "Changes that policy in the user's own settings, and nothing else in them.",
         ),
         row::<Empty, serde_json::Value>(
             "rpc.discover",
