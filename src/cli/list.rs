@@ -11,8 +11,9 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+/// Which sessions.
 #[derive(Args)]
-pub struct ListArgs {
+pub struct FilterArgs {
     /// Only sessions whose title, id or peer name holds TEXT, in any case
     text: Option<String>,
     /// Only sessions of these harnesses: claude-code, codex, gemini, opencode, goose, pi, grok, openclaw, hermes,
@@ -31,6 +32,12 @@ pub struct ListArgs {
     /// Only what its program has put away
     #[arg(long)]
     archived: bool,
+}
+
+#[derive(Args)]
+pub struct ListArgs {
+    #[command(flatten)]
+    filter: FilterArgs,
     /// How many at most; 0 for all
     #[arg(long, value_name = "N", default_value_t = limits::PAGE_DEFAULT)]
     limit: usize,
@@ -42,7 +49,7 @@ pub struct ListArgs {
 }
 
 pub fn run(args: &ListArgs) -> Result<ExitCode, Failure> {
-    let query = query(args)?;
+    let query = args.filter.query()?;
     let local = Local::new(own_config(&args.look))?;
     let found = gather(&local, &query, args.limit)?;
     if args.json {
@@ -53,7 +60,9 @@ pub fn run(args: &ListArgs) -> Result<ExitCode, Failure> {
         note(&nothing(&local, found.total)?);
     } else {
         let now = words::now_ms();
-        output::write(&table(&found.entries, now, words::home().as_deref(), &Screen::of_stdout()))?;
+        let rows: Vec<Row> = found.entries.iter().map(Row::of).collect();
+        let rows: Vec<&Row> = rows.iter().collect();
+        output::write(&table(&rows, now, words::home().as_deref(), &Screen::of_stdout()))?;
     }
     let more = found.total.saturating_sub(found.entries.len());
     if more > 0 && !found.entries.is_empty() {
@@ -70,18 +79,21 @@ pub fn run(args: &ListArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn query(args: &ListArgs) -> Result<Query, Failure> {
-    let some = |list: bool| list.then_some(true);
-    Ok(Query {
-        harnesses: (!args.harnesses.is_empty()).then(|| args.harnesses.clone()),
-        states: (!args.states.is_empty()).then(|| args.states.clone()),
-        workspace: args.workspace.as_deref().map(absolute).transpose()?,
-        workspace_subtree: Some(true),
-        text: args.text.clone(),
-        include_children: some(args.all),
-        archived: some(args.archived),
-        ..Query::default()
-    })
+impl FilterArgs {
+    /// The same for the server.
+    pub fn query(&self) -> Result<Query, Failure> {
+        let some = |list: bool| list.then_some(true);
+        Ok(Query {
+            harnesses: (!self.harnesses.is_empty()).then(|| self.harnesses.clone()),
+            states: (!self.states.is_empty()).then(|| self.states.clone()),
+            workspace: self.workspace.as_deref().map(absolute).transpose()?,
+            workspace_subtree: Some(true),
+            text: self.text.clone(),
+            include_children: some(self.all),
+            archived: some(self.archived),
+            ..Query::default()
+        })
+    }
 }
 
 fn absolute(directory: &Path) -> Result<String, Failure> {
@@ -115,22 +127,68 @@ const COLUMNS: &[Column] = &[
     Column("TITLE", Give::End),
 ];
 
-/// The table of some entries. Where lines are cut, ids are too, as far as they stay apart.
-pub fn table(entries: &[Entry], now_ms: i64, home: Option<&str>, screen: &Screen) -> String {
-    let ids: Vec<&str> = entries.iter().map(|entry| entry.session_id.as_str()).collect();
-    let ids = if screen.width.is_some() { short_ids(&ids) } else { ids.into_iter().map(bounded).collect() };
-    let row = |(entry, id): (&Entry, &str)| {
-        let workspace = entry.workspace.as_deref().map_or_else(|| "-".to_owned(), |path| words::path(path, home));
+/// What a person sees of an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// What it is doing.
+    pub state: State,
+    /// Its program.
+    pub harness: Harness,
+    /// The program's own id of it.
+    pub session_id: String,
+    /// When it last said something, else when it began, in epoch milliseconds.
+    pub time_ms: Option<i64>,
+    /// Where it works.
+    pub workspace: Option<String>,
+    /// What is special about it.
+    pub mark: Option<String>,
+    /// What it is called.
+    pub title: String,
+}
+
+impl Row {
+    /// What a person sees of this entry.
+    pub fn of(entry: &Entry) -> Self {
+        Self {
+            state: entry.state,
+            harness: entry.harness,
+            session_id: entry.session_id.clone(),
+            time_ms: entry.updated_at_ms.or(entry.started_at_ms),
+            workspace: entry.workspace.clone(),
+            mark: mark(entry),
+            title: title(entry).to_owned(),
+        }
+    }
+
+    /// The id, or of a very long one the beginning, by which `resume` finds it too.
+    pub fn id(&self) -> &str {
+        const LONG: usize = 80;
+        let id = &self.session_id;
+        id.char_indices().nth(LONG).map_or(id, |(end, _)| &id[..end])
+    }
+
+    /// Where it works, as a person reads it.
+    pub fn place(&self, home: Option<&str>) -> String {
+        self.workspace.as_deref().map_or_else(|| "-".to_owned(), |path| words::path(path, home))
+    }
+}
+
+/// The table of some rows. Where lines are cut, ids are too, as far as they stay apart.
+pub fn table(rows: &[&Row], now_ms: i64, home: Option<&str>, screen: &Screen) -> String {
+    let ids: Vec<&str> = rows.iter().map(|row| row.session_id.as_str()).collect();
+    let ids = if screen.width.is_some() { short_ids(&ids) } else { rows.iter().map(|row| row.id()).collect() };
+    let cells = |(row, id): (&&Row, &str)| {
+        let title = row.mark.as_ref().map_or_else(|| row.title.clone(), |mark| format!("[{mark}] {}", row.title));
         vec![
-            Cell::new(entry.state.id()).in_colour(colour(entry.state)),
-            Cell::new(entry.harness.id()),
+            Cell::new(row.state.id()).in_colour(colour(row.state)),
+            Cell::new(row.harness.id()),
             Cell::new(id).in_colour(Colour::Dim),
-            Cell::new(&words::age(now_ms, entry.updated_at_ms.or(entry.started_at_ms))),
-            Cell::new(&workspace),
-            Cell::new(&title(entry)),
+            Cell::new(&words::age(now_ms, row.time_ms)),
+            Cell::new(&row.place(home)),
+            Cell::new(&title),
         ]
     };
-    let rows: Vec<Vec<Cell>> = entries.iter().zip(ids).map(row).collect();
+    let rows: Vec<Vec<Cell>> = rows.iter().zip(ids).map(cells).collect();
     render(COLUMNS, &rows, screen)
 }
 
@@ -144,18 +202,18 @@ pub fn colour(state: State) -> Colour {
     }
 }
 
-/// What a session is called, behind what is special about it.
-fn title(entry: &Entry) -> String {
+/// What a session is called.
+fn title(entry: &Entry) -> &str {
     let peer = || entry.peer.as_ref().map(|peer| peer.name.as_str());
-    let title = entry.title.as_deref().or_else(peer).unwrap_or("(no title)");
+    entry.title.as_deref().or_else(peer).unwrap_or("(no title)")
+}
+
+/// What is special about a session.
+fn mark(entry: &Entry) -> Option<String> {
     let waiting_for = entry.activity.as_ref().and_then(|activity| activity.waiting_for.as_deref());
     let archived = entry.archived.and_then(|archived| archived.then_some("archived"));
     let relation = entry.parent.as_ref().map(|parent| relation(parent.relation));
-    let runtime = runtime(entry);
-    match waiting_for.or(runtime.as_deref()).or(archived).or(relation) {
-        Some(mark) => format!("[{mark}] {title}"),
-        None => title.to_owned(),
-    }
+    waiting_for.map(str::to_owned).or_else(|| runtime(entry)).or(archived.or(relation).map(str::to_owned))
 }
 
 /// That `tackroom attach` leads into it, who drives it, and how many others look.
@@ -177,12 +235,6 @@ fn relation(relation: Relation) -> &'static str {
         Relation::Continuation => "continuation",
         Relation::Copy => "copy",
     }
-}
-
-/// An id as long as ids are; of a longer one the beginning, by which `resume` finds it too.
-fn bounded(id: &str) -> &str {
-    const LONG: usize = 80;
-    id.char_indices().nth(LONG).map_or(id, |(end, _)| &id[..end])
 }
 
 /// The beginning of each id, long enough to tell it from the others.

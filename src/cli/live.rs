@@ -8,7 +8,7 @@ use crate::service::Local;
 /// A shorter beginning says too little.
 pub const SHORTEST: usize = 4;
 /// Of more candidates nobody chooses one.
-const CANDIDATES: usize = 10;
+pub const CANDIDATES: usize = 10;
 
 /// The one runtime that is meant, by its id, its endpoint, its session's id, a beginning of these or a part of its
 /// session's title; and its receipt, where that was enough to find it.

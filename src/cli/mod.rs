@@ -1,11 +1,16 @@
 //! The command line: one file per subcommand. The only place that prints.
 
 mod attach;
+mod clean;
 mod completions;
 mod demo;
 mod doctor;
+mod follow;
+mod keys;
+mod line;
 mod list;
 mod live;
+mod named;
 mod output;
 mod peers;
 mod resume;
@@ -14,6 +19,8 @@ mod schema;
 mod serve;
 mod settings;
 mod table;
+mod terminal;
+mod watch;
 mod words;
 
 use crate::authority::Grant;
@@ -44,6 +51,7 @@ pub struct Cli {
 const AFTER_HELP: &str = "\
 Examples:
   tackroom list --workspace .      the sessions of this directory
+  tackroom watch --live            what runs now, as it changes
   tackroom resume 990cebda         back into one of them
   tackroom attach 990cebda         join one that runs
   tackroom serve --allow observe   for a program: JSON-RPC on stdin and stdout
@@ -53,7 +61,7 @@ Exit codes:
   1    failed; of serve also: `exit` came without `shutdown`
   2    the words of the command line cannot be understood, or fit several things
   3    what was named is not there
-  128+ a signal's number: it ended serve, attach or demo
+  128+ a signal's number: it ended serve, attach, watch, follow or demo
 resume ends as the program does that it runs.
 
 Nothing is ever written to a store: sessions are not renamed, edited or deleted.";
@@ -62,6 +70,10 @@ Nothing is ever written to a store: sessions are not renamed, edited or deleted.
 enum Command {
     /// Show the sessions of this machine, what waits for a person first
     List(list::ListArgs),
+    /// Show the sessions as they change: a table that keeps itself true, or a line for each change
+    Watch(watch::WatchArgs),
+    /// Show the messages of a session as they are written
+    Follow(follow::FollowArgs),
     /// Show the live Claude Code sessions
     Peers(peers::PeersArgs),
     /// Go back into a session with its own program
@@ -119,6 +131,8 @@ fn own_config(look: &LookArgs) -> Config {
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::List(args) => list::run(&args),
+        Command::Watch(args) => watch::run(&args),
+        Command::Follow(args) => follow::run(&args),
         Command::Peers(args) => peers::run(&args),
         Command::Resume(args) => resume::run(&args),
         Command::Attach(args) => attach::run(&args),

@@ -1,8 +1,12 @@
 //! How subcommands end, and how they write: standard output may be closed at any time, and that is no error.
 
 use super::FAILED;
+use crate::platform::signals::Signals;
+use crate::platform::stdio::{self, Output};
 use serde::Serialize;
 use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+use tokio::io::AsyncWriteExt;
 
 /// Why a subcommand did not do what it was told.
 pub enum Failure {
@@ -37,6 +41,34 @@ pub fn write(text: &str) -> Result<(), Failure> {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Failure::Unread),
         Err(error) => Err(Failure::new(FAILED, format!("cannot write to standard output: {error}"))),
+    }
+}
+
+/// Writes what waits. May be dropped and called again, and nothing is written twice.
+pub async fn drain(output: &mut Output, bytes: &mut Vec<u8>) -> Result<(), Failure> {
+    let written = async {
+        while !bytes.is_empty() {
+            let count = output.write(bytes).await?;
+            bytes.drain(..count);
+        }
+        output.flush().await
+    };
+    match written.await {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Failure::Unread),
+        result => Ok(result?),
+    }
+}
+
+/// Talks on standard output until that is over, a signal comes or nobody reads it any more.
+pub async fn until_left(talk: impl AsyncFnOnce(Output) -> Result<ExitCode, Failure>) -> Result<ExitCode, Failure> {
+    let mut signals = Signals::new()?;
+    let (_, output) = stdio::open()?;
+    let closed = output.closed();
+    tokio::select! {
+        biased;
+        signal = signals.next() => Ok(ExitCode::from(128 + signal)),
+        () = closed => Err(Failure::Unread),
+        end = talk(output) => end,
     }
 }
 
@@ -93,8 +125,7 @@ impl Screen {
         let terminal = out.is_terminal();
         let size = terminal.then(|| terminal_size::terminal_size_of(&out)).flatten();
         let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        Self { width: size.map(|(width, _)| usize::from(width.0)), colour: terminal && !refused && !dumb }
+        Self { width: size.map(|(width, _)| usize::from(width.0)), colour: terminal && !refused && !is_dumb() }
     }
 
     /// The text in a colour, where colours are wanted.
@@ -104,6 +135,11 @@ impl Screen {
             _ => text.to_owned(),
         }
     }
+}
+
+/// Whether the terminal only ever shows the next line.
+pub fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
 /// The few colours that are used, each for a meaning.

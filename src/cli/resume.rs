@@ -1,9 +1,10 @@
 //! `tackroom resume`: back into a session with its own program.
 
+use super::named::find;
 use super::output::{self, Failure, note, plain};
-use super::{FAILED, LookArgs, NOT_FOUND, USAGE, own_config};
+use super::{FAILED, LookArgs, own_config};
 use crate::platform::exec;
-use crate::protocol::{Entry, Harness, ListParams, Query, Relation, Resume, State};
+use crate::protocol::{Entry, Harness, Relation, Resume, State};
 use crate::service::Local;
 use clap::Args;
 use std::path::Path;
@@ -20,11 +21,6 @@ pub struct ResumeArgs {
     look: LookArgs,
 }
 
-/// A shorter beginning says too little.
-const SHORTEST: usize = 4;
-/// Of more candidates nobody chooses one.
-const CANDIDATES: usize = 10;
-
 pub fn run(args: &ResumeArgs) -> Result<ExitCode, Failure> {
     let local = Local::new(own_config(&args.look))?;
     let entry = find(&local, &args.id)?;
@@ -34,39 +30,6 @@ pub fn run(args: &ResumeArgs) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     start(&entry, resume)
-}
-
-/// The one entry that is meant, children included.
-fn find(local: &Local, id: &str) -> Result<Entry, Failure> {
-    let query = Query { text: Some(id.to_owned()), include_children: Some(true), ..Query::default() };
-    let found = local.list(ListParams { query: Some(query), cursor: None, limit: Some(i64::MAX) })?.entries;
-    let is_named = |entry: &Entry| entry.id == id || entry.session_id == id;
-    let begins = |entry: &Entry| entry.id.starts_with(id) || entry.session_id.starts_with(id);
-    let named = found.iter().any(is_named);
-    if !named && id.chars().count() < SHORTEST {
-        return Err(Failure::new(USAGE, format!("`{}` is too short: give {SHORTEST} characters or more", plain(id))));
-    }
-    let mut candidates: Vec<Entry> =
-        found.into_iter().filter(|entry| if named { is_named(entry) } else { begins(entry) }).collect();
-    if candidates.len() > 1 {
-        return Err(ambiguous(id, &candidates));
-    }
-    candidates.pop().ok_or_else(|| {
-        let message = format!("there is no session `{}`; `tackroom list` shows those that there are", plain(id));
-        Failure::new(NOT_FOUND, message)
-    })
-}
-
-fn ambiguous(id: &str, candidates: &[Entry]) -> Failure {
-    let mut message = format!("`{}` begins {} ids; give more of one:", plain(id), candidates.len());
-    for entry in candidates.iter().take(CANDIDATES) {
-        let title = entry.title.as_deref().unwrap_or("(no title)");
-        message.push_str(&format!("\n  {}  {}", plain(&entry.id), plain(title)));
-    }
-    if candidates.len() > CANDIDATES {
-        message.push_str(&format!("\n  and {} more", candidates.len() - CANDIDATES));
-    }
-    Failure::new(USAGE, message)
 }
 
 /// Why an entry cannot be resumed, and what can be done instead.

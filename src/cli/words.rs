@@ -1,5 +1,7 @@
 //! Times, paths and numbers as a person reads them.
 
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -18,6 +20,18 @@ pub fn age(now_ms: i64, then_ms: Option<i64>) -> String {
         Some((unit, letter)) => format!("{}{letter}", seconds / unit),
         None => "0s".to_owned(),
     }
+}
+
+/// A time of day where the user is, with the date unless that is today.
+pub fn clock(now_ms: i64, then_ms: i64) -> String {
+    clock_in(&TimeZone::system(), now_ms, then_ms)
+}
+
+fn clock_in(zone: &TimeZone, now_ms: i64, then_ms: i64) -> String {
+    let local = |ms| Timestamp::from_millisecond(ms).ok().map(|time| time.to_zoned_datetime(zone.clone()));
+    let Some(then) = local(then_ms) else { return "-".to_owned() };
+    let is_today = local(now_ms).is_some_and(|now| now.date() == then.date());
+    then.strftime(if is_today { "%H:%M:%S" } else { "%Y-%m-%d %H:%M:%S" }).to_string()
 }
 
 /// The user's home directory, by which paths are shortened.
@@ -53,6 +67,16 @@ mod tests {
         assert_eq!(told, ["0s", "0s", "59s", "1m", "59m", "1h", "23h", "1d", "6d", "1w", "52w", "2y"]);
         assert_eq!(age(0, None), "-");
         assert_eq!(age(i64::MAX, Some(i64::MIN)), "292271023y");
+    }
+
+    #[test]
+    fn a_clock_shows_the_date_where_it_is_another() {
+        let zone = TimeZone::fixed(jiff::tz::offset(2));
+        let second = |text: &str| text.parse::<Timestamp>().unwrap().as_millisecond();
+        let now = second("2026-01-02T22:30:00Z");
+        assert_eq!(clock_in(&zone, now, second("2026-01-02T22:29:59.999Z")), "00:29:59");
+        assert_eq!(clock_in(&zone, now, second("2026-01-02T21:59:59Z")), "2026-01-02 23:59:59");
+        assert_eq!(clock_in(&zone, now, i64::MAX), "-");
     }
 
     #[test]

@@ -1,13 +1,16 @@
 //! The same methods for the command line's own user, without a connection.
 
-use super::{Client, Config, Context, Service, peer, registry, runtime, settings};
+use super::{
+    Client, Config, Context, Service, blocking, follow, peer, registry, runtime, session, settings, watch as watching,
+};
 use crate::limits;
 use crate::protocol::{
     AcceptedResult, AttachParams, AttachResult, AttachmentParams, CloseResult, CoverageParams, CoverageResult,
-    DescribeParams, DescribeResult, DetachResult, DiscoverParams, DiscoverResult, Empty, ForgetParams, ForgetResult,
-    InterruptResult, LeaseResult, ListParams, ListResult, Notification, PeerListResult, ReceiptsResult, RespondParams,
-    RpcError, RuntimeDescribeParams, RuntimeDescribeResult, Settings, SettingsReadParams, SettingsUpdateParams,
-    SteerParams, SteerResult, SubmitParams, SubmitResult,
+    DescribeParams, DescribeResult, DetachResult, DiscoverParams, DiscoverResult, Empty, FollowParams, FollowResult,
+    ForgetParams, ForgetResult, InterruptResult, LeaseResult, ListParams, ListResult, LoadParams, LoadResult,
+    Notification, PeerListResult, ReceiptsResult, RespondParams, RpcError, RuntimeDescribeParams,
+    RuntimeDescribeResult, Settings, SettingsReadParams, SettingsUpdateParams, SteerParams, SteerResult, SubmitParams,
+    SubmitResult, WatchParams, WatchResult,
 };
 use std::sync::Arc;
 use tokio::runtime::{Handle, Runtime};
@@ -23,7 +26,7 @@ pub struct Local {
     told: Option<mpsc::Receiver<Notification>>,
 }
 
-/// That client: what it asks of runtimes, as over the wire.
+/// That client: what it asks that takes its time, as over the wire.
 #[derive(Clone)]
 pub struct User {
     service: Arc<Service>,
@@ -96,14 +99,14 @@ impl Drop for Local {
     }
 }
 
-/// The methods that wait for runtimes, one a row.
+/// The methods that wait, one a row.
 macro_rules! methods {
-    ($($wire:literal $name:ident($params:ty) -> $result:ty;)*) => {
+    ($($wire:literal $room:ident::$name:ident($params:ty) -> $result:ty;)*) => {
         impl User {
             $(
                 #[doc = concat!("`", $wire, "`.")]
                 pub async fn $name(&self, params: $params) -> Result<$result, RpcError> {
-                    runtime::$name(self.service.clone(), self.context(), params).await
+                    $room::$name(self.service.clone(), self.context(), params).await
                 }
             )*
         }
@@ -111,23 +114,31 @@ macro_rules! methods {
 }
 
 methods! {
-    "runtime/receipts" receipts(Empty) -> ReceiptsResult;
-    "runtime/discover" discover(DiscoverParams) -> DiscoverResult;
-    "runtime/forget" forget(ForgetParams) -> ForgetResult;
-    "runtime/describe" describe(RuntimeDescribeParams) -> RuntimeDescribeResult;
-    "runtime/attach" attach(AttachParams) -> AttachResult;
-    "runtime/detach" detach(AttachmentParams) -> DetachResult;
-    "runtime/lease" lease(AttachmentParams) -> LeaseResult;
-    "runtime/takeControl" take_control(AttachmentParams) -> LeaseResult;
-    "runtime/submit" submit(SubmitParams) -> SubmitResult;
-    "runtime/sendInput" send_input(SubmitParams) -> AcceptedResult;
-    "runtime/steer" steer(SteerParams) -> SteerResult;
-    "runtime/interrupt" interrupt(AttachmentParams) -> InterruptResult;
-    "runtime/respond" respond(RespondParams) -> AcceptedResult;
-    "runtime/close" close(AttachmentParams) -> CloseResult;
+    "registry/watch" watching::watch(WatchParams) -> WatchResult;
+    "session/follow" follow::follow(FollowParams) -> FollowResult;
+    "runtime/receipts" runtime::receipts(Empty) -> ReceiptsResult;
+    "runtime/discover" runtime::discover(DiscoverParams) -> DiscoverResult;
+    "runtime/forget" runtime::forget(ForgetParams) -> ForgetResult;
+    "runtime/describe" runtime::describe(RuntimeDescribeParams) -> RuntimeDescribeResult;
+    "runtime/attach" runtime::attach(AttachParams) -> AttachResult;
+    "runtime/detach" runtime::detach(AttachmentParams) -> DetachResult;
+    "runtime/lease" runtime::lease(AttachmentParams) -> LeaseResult;
+    "runtime/takeControl" runtime::take_control(AttachmentParams) -> LeaseResult;
+    "runtime/submit" runtime::submit(SubmitParams) -> SubmitResult;
+    "runtime/sendInput" runtime::send_input(SubmitParams) -> AcceptedResult;
+    "runtime/steer" runtime::steer(SteerParams) -> SteerResult;
+    "runtime/interrupt" runtime::interrupt(AttachmentParams) -> InterruptResult;
+    "runtime/respond" runtime::respond(RespondParams) -> AcceptedResult;
+    "runtime/close" runtime::close(AttachmentParams) -> CloseResult;
 }
 
 impl User {
+    /// `session/load`.
+    pub async fn load(&self, params: LoadParams) -> Result<LoadResult, RpcError> {
+        let (service, context) = (self.service.clone(), self.context());
+        blocking(move || session::load(&service, &context, params)).await?
+    }
+
     /// One request, which is answered to a caller that is there: it hears of what it opened from then on.
     fn context(&self) -> Context {
         let (_, answered) = watch::channel(true);

@@ -1,7 +1,7 @@
 //! What a runtime asks a person, and what a person answers. Pure.
 
-use super::clean::{clean, one_line};
-use super::view::{Line, cut};
+use crate::cli::clean::{clean, one_line};
+use crate::cli::line::{Line, cut};
 use crate::cli::output::Colour;
 use crate::protocol::{Decision, Elicited, ElicitedAction, RuntimeResponse};
 use serde_json::Value;
@@ -61,7 +61,7 @@ impl Asked {
 
     /// The request for a person.
     pub fn lines(&self) -> Vec<Line> {
-        let line = |lead, text: String| Line { lead, text, colour: Colour::Alert };
+        let line = |lead, text: String| Line::new(lead, Colour::Alert, text);
         let what = match self.kind {
             Kind::Approval => format!("request {}: may it run {}?", self.id, self.what),
             Kind::Elicitation | Kind::Other => format!("request {}: {}", self.id, self.what),

@@ -1,7 +1,7 @@
 //! What is drawn on a terminal: lines that scroll away as in any program, and below them a few rows that are drawn anew.
 //! Pure: it makes the bytes.
 
-use super::view::Line;
+use crate::cli::line::Line;
 use crate::cli::output::{Colour, Screen};
 use crate::cli::table::{Give, fit, width};
 use std::collections::VecDeque;

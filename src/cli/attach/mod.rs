@@ -2,15 +2,14 @@
 
 mod asked;
 mod canvas;
-mod clean;
 mod editor;
-mod keys;
 mod plain;
 mod session;
 mod terminal;
 mod typed;
 mod view;
 
+use super::line::Line;
 use super::output::Failure;
 use super::{LookArgs, USAGE, live, own_config};
 use crate::limits;
@@ -23,7 +22,7 @@ use serde_json::Value;
 use session::Session;
 use std::io::IsTerminal;
 use std::process::ExitCode;
-use view::{Line, View};
+use view::View;
 
 #[derive(Args)]
 pub struct AttachArgs {

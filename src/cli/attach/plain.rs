@@ -2,18 +2,19 @@
 
 use super::AttachArgs;
 use super::session::{Act, Answer, Came, Session, payload};
-use super::view::{Line, View};
-use crate::cli::output::{Failure, json_line, note, plain};
+use super::view::View;
+use crate::cli::line::Line;
+use crate::cli::output::{Failure, drain, json_line, note, plain};
 use crate::cli::{FAILED, live};
 use crate::limits;
 use crate::platform::signals::Signals;
-use crate::platform::stdio::{self, Input, Output};
+use crate::platform::stdio::{self, Input};
 use crate::protocol::{AttachResult, Reason, RpcError};
 use serde::Serialize;
 use serde_json::Value;
 use std::process::ExitCode;
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncReadExt;
 use tokio::time::{Instant, sleep_until};
 
 /// How long a busy runtime is left alone before it is asked again.
@@ -67,13 +68,13 @@ pub async fn run(
             biased;
             signal = signals.next() => return Ok(ExitCode::from(128 + signal)),
             () = &mut closed => return Err(Failure::Unread),
-            written = write(&mut output, &mut plain.out), if waits => written?,
+            written = drain(&mut output, &mut plain.out), if waits => written?,
             () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => plain.try_again(),
             line = lines.next(), if is_idle && !lines.ended => plain.take(line?),
             came = plain.session.next(), if plain.out.len() < WAITING => match came {
                 Some(Came::Event(event)) if event.kind == "disconnected" => {
                     plain.event(&event)?;
-                    write(&mut output, &mut plain.out).await?;
+                    drain(&mut output, &mut plain.out).await?;
                     return Err(Failure::new(FAILED, super::super::output::plain(&event.reason.unwrap_or_default())));
                 }
                 Some(Came::Event(event)) => plain.event(&event)?,
@@ -84,7 +85,7 @@ pub async fn run(
     }
     let rest = plain.view.finish();
     plain.print(&rest);
-    write(&mut output, &mut plain.out).await?;
+    drain(&mut output, &mut plain.out).await?;
     Ok(if plain.failed { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
 }
 
@@ -253,20 +254,5 @@ impl Lines {
             // Whatever is wrong with the input, no more comes.
             self.ended = !matches!(self.input.read_buf(&mut self.bytes).await, Ok(1..));
         }
-    }
-}
-
-/// Writes what waits. May be dropped and called again, and nothing is written twice.
-pub async fn write(output: &mut Output, bytes: &mut Vec<u8>) -> Result<(), Failure> {
-    let written = async {
-        while !bytes.is_empty() {
-            let count = output.write(bytes).await?;
-            bytes.drain(..count);
-        }
-        output.flush().await
-    };
-    match written.await {
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Err(Failure::Unread),
-        result => Ok(result?),
     }
 }

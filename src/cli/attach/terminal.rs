@@ -2,14 +2,15 @@
 
 use super::canvas::{Below, CLOSE, Canvas};
 use super::editor::Editor;
-use super::keys::{Key, Keys};
-use super::plain::write;
 use super::session::{Act, Answer, Came, Session, payload};
 use super::typed::{self, Typed};
-use super::view::{Line, View};
-use super::{AttachArgs, clean, opening};
-use crate::cli::output::{self, Failure, Screen};
-use crate::cli::{FAILED, live};
+use super::view::View;
+use super::{AttachArgs, opening};
+use crate::cli::keys::{Key, Keys};
+use crate::cli::line::Line;
+use crate::cli::output::{self, Failure, drain};
+use crate::cli::terminal::{FAREWELL, Taken, size};
+use crate::cli::{FAILED, clean, live};
 use crate::platform::signals::{Redraws, Signals};
 use crate::platform::stdio;
 use crate::platform::terminal::Raw;
@@ -21,8 +22,6 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 
 /// How often who drives is asked: a runtime tells nobody.
 const LOOK: Duration = Duration::from_secs(2);
-/// How long a terminal that nobody reads is waited for at the end.
-const FAREWELL: Duration = Duration::from_secs(1);
 /// Bytes on their way to the terminal, over which no more events are taken.
 const WAITING: usize = 64 << 10;
 /// How control is taken here.
@@ -49,17 +48,6 @@ enum End {
     Over(String),
 }
 
-/// A terminal that is in use.
-struct Taken(Raw);
-
-impl Drop for Taken {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            let _ = output::write(CLOSE);
-        }
-    }
-}
-
 pub async fn run(
     args: &AttachArgs,
     raw: Raw,
@@ -73,7 +61,7 @@ pub async fn run(
     let mut terminal = Terminal {
         args,
         session,
-        raw: Taken(raw),
+        raw: Taken::new(raw, CLOSE),
         canvas: Canvas::new(screen, rows),
         view: View::default(),
         editor: Editor::default(),
@@ -95,7 +83,7 @@ pub async fn run(
         tokio::select! {
             biased;
             signal = signals.next() => break Ok(Err(signal)),
-            written = write(&mut output, &mut terminal.canvas.out), if waits => if let Err(failure) = written {
+            written = drain(&mut output, &mut terminal.canvas.out), if waits => if let Err(failure) = written {
                 break Err(failure);
             },
             () = redraws.next() => if let Err(failure) = terminal.redraw() {
@@ -125,18 +113,13 @@ pub async fn run(
     terminal.canvas.print(rest);
     terminal.canvas.close();
     // Where nobody reads it any more, nothing is lost.
-    let _ = timeout(FAREWELL, write(&mut output, &mut terminal.canvas.out)).await;
+    let _ = timeout(FAREWELL, drain(&mut output, &mut terminal.canvas.out)).await;
     drop(terminal);
     match end? {
         Err(signal) => Ok(ExitCode::from(128 + signal)),
         Ok(End::Left) => Ok(ExitCode::SUCCESS),
         Ok(End::Over(why)) => Err(Failure::new(FAILED, output::plain(&why))),
     }
-}
-
-fn size() -> (Screen, usize) {
-    let rows = terminal_size::terminal_size_of(std::io::stdout()).map_or(24, |(_, rows)| usize::from(rows.0));
-    (Screen::of_stdout(), rows)
 }
 
 impl Terminal<'_> {
@@ -156,7 +139,7 @@ impl Terminal<'_> {
     }
 
     fn redraw(&mut self) -> Result<(), Failure> {
-        self.raw.0.again()?;
+        self.raw.again()?;
         let (screen, rows) = size();
         self.canvas.redraw(screen, rows);
         self.stale = true;
@@ -254,7 +237,7 @@ impl Terminal<'_> {
                 Key::Ctrl('z') => {
                     self.canvas.close();
                     output::write(&String::from_utf8_lossy(&std::mem::take(&mut self.canvas.out)))?;
-                    self.raw.0.stop()?;
+                    self.raw.stop()?;
                     self.redraw()?;
                 }
                 Key::Ctrl('l') => self.redraw()?,

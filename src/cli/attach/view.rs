@@ -1,43 +1,13 @@
 //! What a runtime tells, as lines for a person. Pure.
 
 use super::asked::Asked;
-use super::clean::{Cleaner, clean, one_line};
+use crate::cli::clean::Cleaner;
+use crate::cli::line::{CHARS, LINES_OF_TOOL, Line, call, cut, whole};
 use crate::cli::output::Colour;
-use crate::cli::words;
 use serde_json::Value;
 
-/// A line, however long: what is put before it says what it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
-    /// What stands before it; before what of it does not fit on the first row stands as much room.
-    pub lead: &'static str,
-    /// Without control characters.
-    pub text: String,
-    /// The colour of it all.
-    pub colour: Colour,
-}
-
-impl Line {
-    fn new(lead: &'static str, colour: Colour, text: impl Into<String>) -> Self {
-        Self { lead, text: text.into(), colour }
-    }
-
-    /// Something that is not said by the runtime's agent.
-    pub fn note(text: &str) -> Self {
-        Self::new("-- ", Colour::Dim, one_line(text))
-    }
-
-    /// Something that a person must see.
-    pub fn alert(text: &str) -> Self {
-        Self::new("! ", Colour::Alert, one_line(text))
-    }
-}
-
-/// Lines of a message of the history, and of one that a tool said just now.
+/// Lines of a message of the history.
 const LINES_OF_HISTORY: usize = 12;
-const LINES_OF_TOOL: usize = 8;
-/// Characters of such a line, and of a call's arguments.
-const CHARS: usize = 400;
 /// Bytes after which a line ends that does not end.
 const LONGEST: usize = 16 << 10;
 
@@ -161,34 +131,6 @@ fn part(part: &Value) -> String {
         Some(text) => text.to_owned(),
         None if part["type"] == "image_url" => "[image]".to_owned(),
         None => format!("[{}]", part["type"].as_str().unwrap_or("something")),
-    }
-}
-
-fn call(name: &str, arguments: &str) -> Line {
-    Line::new("* ", Colour::Calm, cut(&format!("{} {}", one_line(name), one_line(arguments)), CHARS))
-}
-
-/// The lines of a text; of one that has more lines than may be shown, how many more.
-fn whole(lead: &'static str, colour: Colour, text: &str, at_most: usize) -> Vec<Line> {
-    let text = clean(text);
-    let mut rest = text.trim_end_matches('\n').lines();
-    let longest = if at_most == usize::MAX { usize::MAX } else { CHARS };
-    let mut lines: Vec<Line> = Vec::new();
-    for line in rest.by_ref().take(at_most) {
-        let lead = if lines.is_empty() || lead != "> " { lead } else { "  " };
-        lines.push(Line::new(lead, colour, cut(line, longest)));
-    }
-    let more = rest.count();
-    if more > 0 {
-        lines.push(Line::new("  ", Colour::Dim, format!("… {}", words::count(more, "more line"))));
-    }
-    lines
-}
-
-pub(super) fn cut(text: &str, chars: usize) -> String {
-    match text.char_indices().nth(chars) {
-        Some((end, _)) => format!("{}… {} more characters", &text[..end], text[end..].chars().count()),
-        None => text.to_owned(),
     }
 }
 

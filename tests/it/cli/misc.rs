@@ -31,7 +31,7 @@ fn every_shell_gets_completions_of_every_subcommand() {
         let run = home.run(&["completions", shell]);
         assert_eq!((run.code, run.err.as_str()), (0, ""), "{shell}");
         for subcommand in
-            ["list", "peers", "resume", "attach", "runtime", "doctor", "demo", "serve", "schema", "completions"]
+            ["list", "watch", "follow", "peers", "resume", "attach", "runtime", "doctor", "demo", "serve", "schema", "completions"]
         {
             assert!(run.out.contains(subcommand), "{shell} misses {subcommand}");
         }

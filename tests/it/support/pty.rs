@@ -105,6 +105,12 @@ impl Pty {
         self.shown.0.lock().unwrap().screen().bracketed_paste()
     }
 
+    /// Whether it shows the screen of a program that takes all of it, or no cursor.
+    pub fn has_other_screen(&self) -> bool {
+        let parser = self.shown.0.lock().unwrap();
+        parser.screen().alternate_screen() || parser.screen().hide_cursor()
+    }
+
     /// Gives the terminal another size, as a window manager does.
     pub fn resize(&self, rows: u16, columns: u16) {
         self.shown.0.lock().unwrap().screen_mut().set_size(some(rows), some(columns));
@@ -135,6 +141,7 @@ impl Pty {
         nix::unistd::write(&self.inner, b"END").expect("an open terminal");
         self.wait("END", |screen| contents(screen).contains("END"));
         assert!(!self.pastes_in_brackets(), "pastes are still sent in brackets");
+        assert!(!self.has_other_screen(), "the terminal was left on its other screen, or without a cursor");
         (status, self.contents().replace("END", "").trim_end().to_owned())
     }
 

@@ -1,0 +1,45 @@
+//! Sessions as a person names them.
+
+use super::live::{CANDIDATES, SHORTEST};
+use super::output::{Failure, plain};
+use super::{NOT_FOUND, USAGE};
+use crate::protocol::{Entry, ListParams, Query};
+use crate::service::Local;
+
+/// The one entry that is meant, children included.
+pub fn find(local: &Local, id: &str) -> Result<Entry, Failure> {
+    let query = Query { text: Some(id.to_owned()), include_children: Some(true), ..Query::default() };
+    let found = local.list(ListParams { query: Some(query), cursor: None, limit: Some(i64::MAX) })?.entries;
+    let is_named = |entry: &Entry| names(entry).any(|name| name == id);
+    let begins = |entry: &Entry| names(entry).any(|name| name.starts_with(id));
+    let named = found.iter().any(is_named);
+    if !named && id.chars().count() < SHORTEST {
+        return Err(Failure::new(USAGE, format!("`{}` is too short: give {SHORTEST} characters or more", plain(id))));
+    }
+    let mut candidates: Vec<Entry> =
+        found.into_iter().filter(|entry| if named { is_named(entry) } else { begins(entry) }).collect();
+    if candidates.len() > 1 {
+        return Err(ambiguous(id, &candidates));
+    }
+    candidates.pop().ok_or_else(|| {
+        let message = format!("there is no session `{}`; `tackroom list` shows those that there are", plain(id));
+        Failure::new(NOT_FOUND, message)
+    })
+}
+
+/// All by which an entry can be named.
+fn names(entry: &Entry) -> impl Iterator<Item = &str> {
+    [Some(&entry.id), Some(&entry.session_id), entry.persisted_id.as_ref()].into_iter().flatten().map(String::as_str)
+}
+
+fn ambiguous(id: &str, candidates: &[Entry]) -> Failure {
+    let mut message = format!("`{}` begins {} ids; give more of one:", plain(id), candidates.len());
+    for entry in candidates.iter().take(CANDIDATES) {
+        let title = entry.title.as_deref().unwrap_or("(no title)");
+        message.push_str(&format!("\n  {}  {}", plain(&entry.id), plain(title)));
+    }
+    if candidates.len() > CANDIDATES {
+        message.push_str(&format!("\n  and {} more", candidates.len() - CANDIDATES));
+    }
+    Failure::new(USAGE, message)
+}
