@@ -158,6 +158,9 @@ pub const ATTACHMENT_CALLS: u32 = 64;
 pub const EVENTS_WAITING: usize = 4_096;
 /// Bytes of such events.
 pub const EVENTS_WAITING_BYTES: usize = 4 << 20;
+/// How often all else has its turn before an event is read while one waits for the client. All attachments share the way to
+/// the client, and each must have been given its place there.
+pub const EVENT_TURNS: usize = 8;
 /// Messages of history when a client that attaches does not say.
 pub const HISTORY_DEFAULT: u32 = 50;
 /// Messages of history at most; a runtime has no more.

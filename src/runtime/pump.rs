@@ -3,6 +3,7 @@
 use super::api::EventStream;
 use super::attach::{Seat, leave};
 use super::attachment::Attachment;
+use super::error::Error;
 use super::merge::Merge;
 use crate::limits;
 use crate::protocol::{Notification, RuntimeEvent, RuntimeEventParams};
@@ -75,19 +76,22 @@ impl Pump {
     /// Passes events on until the stream is over: what is to be told then.
     async fn follow(&mut self, mut stream: EventStream, queue: &mut Queue) -> RuntimeEvent {
         loop {
-            tokio::select! {
-                event = stream.next() => match event {
-                    // What waits is told; what came after it is there for who attaches again.
-                    Ok(Some(_)) if queue.is_full() => return lagged(self.merge.cursor()),
-                    Ok(Some(event)) => {
-                        if event.sequence.is_some_and(|sequence| self.merge.admits(sequence)) {
-                            queue.push(event);
-                        }
+            let waits = !queue.events.is_empty();
+            let event = tokio::select! {
+                biased;
+                () = self.pass_on(queue), if waits => continue,
+                event = next(&mut stream, waits) => event,
+            };
+            match event {
+                // What waits is told; what came after it is there for who attaches again.
+                Ok(Some(_)) if queue.is_full() => return lagged(self.merge.cursor()),
+                Ok(Some(event)) => {
+                    if event.sequence.is_some_and(|sequence| self.merge.admits(sequence)) {
+                        queue.push(event);
                     }
-                    Ok(None) => return disconnected(stream.reason()),
-                    Err(error) => return disconnected(Some(&error.to_string())),
-                },
-                () = self.pass_on(queue), if !queue.events.is_empty() => {}
+                }
+                Ok(None) => return disconnected(stream.reason()),
+                Err(error) => return disconnected(Some(&error.to_string())),
             }
         }
     }
@@ -111,6 +115,15 @@ impl Pump {
             permit.send(notification.unless(self.attachment.ended()));
         }
     }
+}
+
+/// The next event of a stream. Thousands may be there at once, so where others wait, the client is first given the time to
+/// take one: only one that does not read may lag.
+async fn next(stream: &mut EventStream, waits: bool) -> Result<Option<RuntimeEvent>, Error> {
+    for _ in 0..if waits { limits::EVENT_TURNS } else { 0 } {
+        tokio::task::yield_now().await;
+    }
+    stream.next().await
 }
 
 /// Waits until it is certain that the client will never know of the attachment.
