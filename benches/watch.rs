@@ -321,12 +321,12 @@ fn storm(home: &Home, time: Duration) {
         written = writing.join().expect("a writer");
     });
     let elapsed = begin.elapsed();
+    let share = 100.0 * (server.cpu() - cpu).as_secs_f64() / elapsed.as_secs_f64();
     let (listed, revision) = list(&mut server);
     let begin = Instant::now();
     while folded.revision != revision && begin.elapsed() < GUARD {
         folded.next(&mut server);
     }
-    let share = 100.0 * (server.cpu() - cpu).as_secs_f64() / elapsed.as_secs_f64();
     figure("changes written a second", format!("{:.0}", written as f64 / elapsed.as_secs_f64()), "");
     figure("events told a second", format!("{:.0}", f64::from(events) / elapsed.as_secs_f64()), "");
     figure("CPU of one core meanwhile", format!("{share:.1} %"), "");
