@@ -351,7 +351,8 @@ impl Client {
 
     fn ask(&mut self) -> Instant {
         let line = self.server.line("runtime/lease", json!({ "attachment": self.quiet }));
+        let now = Instant::now();
         self.server.input.write_all(line.as_bytes()).expect("it reads");
-        Instant::now()
+        now
     }
 }

@@ -3,7 +3,8 @@
 #![allow(dead_code, reason = "several programs include it, and none uses all of it")]
 
 use serde_json::{Value, json};
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::FileExt;
@@ -199,12 +200,17 @@ impl Server {
         Duration::from_secs(1) * ticks.sum() / per_second as u32
     }
 
-    /// How often its threads gave up a processor, and how often one was taken from them.
-    pub fn switches(&self) -> (u64, u64) {
+    /// How often each of its threads gave up a processor, and how often one was taken from it.
+    pub fn switches(&self) -> HashMap<OsString, (u64, u64)> {
         let tasks = fs::read_dir(format!("/proc/{}/task", self.child.id())).expect("a live process");
-        let files: Vec<String> = tasks.flatten().map(|task| read(&task.path().join("status"))).collect();
-        let sum = |name: &str| files.iter().map(|file| member(file, name)).sum();
-        (sum("voluntary_ctxt_switches:"), sum("nonvoluntary_ctxt_switches:"))
+        let counts = |task: fs::DirEntry| {
+            let file = read(&task.path().join("status"));
+            (
+                task.file_name(),
+                (member(&file, "voluntary_ctxt_switches:"), member(&file, "nonvoluntary_ctxt_switches:")),
+            )
+        };
+        tasks.flatten().map(counts).collect()
     }
 
     pub fn peak_kib(&self) -> u64 {

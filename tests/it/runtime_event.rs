@@ -250,6 +250,17 @@ fn a_large_event_is_passed_on() {
 }
 
 #[test]
+fn a_burst_makes_nobody_lag() {
+    // More than may wait, and no more than that and what is on its way to the client may be.
+    const BURST: u64 = 5_000;
+    let (runtime, mut server) = with_runtime(main("main-1"));
+    let attachment = attach(&mut server, &runtime);
+    let block = |number| format!("data: {}\n\n", event(number, ""));
+    runtime.send_bytes((1..=BURST).map(block).collect::<String>());
+    (1..=BURST).for_each(|number| assert_eq!(server.event(&attachment), event(number, "")));
+}
+
+#[test]
 fn many_attachments_to_one_and_to_many_at_once() {
     let (first, mut server) = with_runtime(main("main-1"));
     let second = server.publish(Options::hosted("gemini", "hosted-1", WORKSPACE));
