@@ -197,6 +197,9 @@ pub struct Session {
     pub old_form: bool,
     /// What its own program calls it when told to open it, where that is not its id.
     pub handle: Option<Box<str>>,
+    /// The state of its file, and of the one beside it, where that holds no other session: what it says may change while
+    /// all else stays.
+    pub content: Option<(Stamp, Option<Stamp>)>,
 }
 
 impl Session {
@@ -219,6 +222,7 @@ impl Session {
             resumable: true,
             old_form: false,
             handle: None,
+            content: None,
         }
     }
 }

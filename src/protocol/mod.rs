@@ -26,6 +26,7 @@ use schemars::JsonSchema;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
+use tokio_util::sync::CancellationToken;
 
 /// A coding-agent program whose sessions Tackroom knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -171,11 +172,18 @@ pub struct Notification {
     pub method: &'static str,
     /// Its params.
     pub params: Box<RawValue>,
+    /// Once this is set it is not sent any more.
+    pub void: Option<CancellationToken>,
 }
 
 impl Notification {
+    /// One that is not sent any more once `void` is set.
+    pub fn unless(self, void: CancellationToken) -> Self {
+        Self { void: Some(void), ..self }
+    }
+
     /// A notification with these params. Fails only where they cannot be written as JSON.
     pub fn new(method: &'static str, params: &impl Serialize) -> serde_json::Result<Self> {
-        Ok(Self { method, params: serde_json::value::to_raw_value(params)? })
+        Ok(Self { method, params: serde_json::value::to_raw_value(params)?, void: None })
     }
 }

@@ -5,7 +5,7 @@ use crate::authority::Grant;
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -22,19 +22,27 @@ pub struct Pulse {
     wake: Notify,
     review: AtomicBool,
     ended: CancellationToken,
-    grant: Mutex<Grant>,
+    seen: Mutex<Seen>,
+}
+
+/// What the client may see.
+struct Seen {
+    grant: Grant,
+    /// Set when what was made to be told is not to be told any more.
+    void: CancellationToken,
 }
 
 impl Pulse {
     /// A pulse for the session that is listed under one of these ids.
     pub fn new(ids: Vec<Id>, grant: Grant) -> Self {
+        let ended = CancellationToken::new();
         Self {
-            grant: Mutex::new(grant),
             ids,
             directory: Mutex::default(),
             wake: Notify::new(),
             review: AtomicBool::new(false),
-            ended: CancellationToken::new(),
+            seen: Mutex::new(Seen { grant, void: ended.child_token() }),
+            ended,
         }
     }
 
@@ -56,7 +64,16 @@ impl Pulse {
 
     /// What the client may see.
     pub fn grant(&self) -> Grant {
-        self.grant.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.seen().grant.clone()
+    }
+
+    /// Set when what is made now to be told is not to be told any more.
+    pub fn void(&self) -> CancellationToken {
+        self.seen().void.clone()
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Set when it is over.
@@ -89,11 +106,16 @@ impl Followers {
     /// Narrows what all may see.
     pub fn narrow(&self, narrow: impl Fn(&Grant) -> Option<Grant>) {
         for pulse in self.0.values() {
-            let mut grant = pulse.grant.lock().unwrap_or_else(PoisonError::into_inner);
-            match narrow(&grant) {
-                Some(narrowed) => *grant = narrowed,
+            let mut seen = pulse.seen();
+            match narrow(&seen.grant) {
+                Some(grant) if grant == seen.grant => {}
+                Some(grant) => {
+                    seen.grant = grant;
+                    std::mem::replace(&mut seen.void, pulse.ended.child_token()).cancel();
+                }
                 None => pulse.ended.cancel(),
             }
+            drop(seen);
             pulse.look_again();
         }
     }

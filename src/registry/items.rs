@@ -19,11 +19,10 @@ impl Snapshot {
         }
         let (harness, session) = id.split_once(':')?;
         let harness: Harness = harness.parse().ok()?;
-        let row = self.visible_row(harness, session, grant);
-        let named = row.map_or(session, |row| &self.stored.rows[row].session.id);
-        if let Some(runtime) = runtimes.into_iter().find(|runtime| runs(runtime, harness, named)) {
+        if let Some(runtime) = runtimes.into_iter().find(|runtime| runs(runtime, harness, session)) {
             return Some(self.join(runtime, grant));
         }
+        let row = self.visible_row(harness, session, grant);
         let live = self.visible_live(grant).remove(session).filter(|_| harness == Harness::ClaudeCode);
         let row = row.map(|row| (row, &*self.stored.rows[row]));
         (row.is_some() || live.is_some()).then_some(Item { row, live, runtime: None })
@@ -44,12 +43,11 @@ impl Snapshot {
         }
         let (harness, session) = id.split_once(':')?;
         let harness: Harness = harness.parse().ok()?;
-        let row = self.visible_row(harness, session, grant);
-        let named = row.map_or(session, |row| &self.stored.rows[row].session.id);
-        if !twins && runtimes.iter().any(|runtime| runs(runtime, harness, named)) {
+        if !twins && runtimes.iter().any(|runtime| runs(runtime, harness, session)) {
             return None;
         }
-        let live = looks.then(|| self.visible_live(grant).remove(named)).flatten();
+        let row = self.visible_row(harness, session, grant);
+        let live = looks.then(|| self.visible_live(grant).remove(session)).flatten();
         let live = live.filter(|_| harness == Harness::ClaudeCode);
         let row = row.map(|row| (row, &*self.stored.rows[row]));
         (row.is_some() || live.is_some()).then_some(Item { row, live, runtime: None })
@@ -58,8 +56,8 @@ impl Snapshot {
     /// The entry as it goes out, without what `include` adds.
     pub fn entry(&self, item: &Item<'_>, grant: &Grant) -> Entry {
         let mut entry = item.to_entry(&self.stored, grant);
-        if item.row.is_some() && !self.observed.runtimes.is_empty() {
-            let of_session = |runtime: &&Runtime| runs(runtime, item.harness(), item.session_id());
+        if let Some((_, row)) = item.row.filter(|_| !self.observed.runtimes.is_empty()) {
+            let of_session = |runtime: &&Runtime| runs(runtime, row.harness, row.id());
             let ids: Vec<String> = self
                 .visible_runtimes(grant)
                 .into_iter()

@@ -172,7 +172,10 @@ impl RootScan {
             self.files.retain(|_, file| file.generation == self.generation);
             self.changed |= self.files.len() != before;
         }
-        self.shape = finder.visited.iter().map(|path| mark(path)).fold(0, u64::wrapping_add);
+        // What is missing above the root is no affair of the root.
+        finder.awaiting.retain(|path| path.starts_with(&self.root.path));
+        let watched = finder.visited.iter().chain(&finder.awaiting);
+        self.shape = watched.map(|path| mark(path)).fold(0, u64::wrapping_add);
         self.finder = finder;
         self.elapsed = begin.elapsed();
         Ok(())
@@ -211,7 +214,7 @@ impl RootScan {
     /// The directories that its files are in, and those that may get some.
     pub fn directories(&self) -> BTreeSet<PathBuf> {
         let parents = self.files.keys().filter_map(|path| Path::new(path).parent());
-        let visited = self.finder.visited.iter().map(PathBuf::as_path);
+        let visited = self.finder.visited.iter().chain(&self.finder.awaiting).map(PathBuf::as_path);
         parents.chain(visited).chain([&*self.root.path]).map(Path::to_owned).collect()
     }
 
@@ -224,7 +227,8 @@ impl RootScan {
             Ok(Reading { mut sessions, names, workspaces, remarks })
                 if sessions.len() == 1 && names.is_empty() && workspaces.is_empty() && remarks.is_empty() =>
             {
-                Known::Session(Arc::new(sessions.swap_remove(0)))
+                let session = sessions.swap_remove(0);
+                Known::Session(Arc::new(Session { content: Some((source.stamp, source.beside)), ..session }))
             }
             Ok(Reading { sessions, names, workspaces, remarks }) => Known::Many(Box::new(Many {
                 sessions: sessions.into_iter().map(Arc::new).collect(),

@@ -31,6 +31,7 @@ pub struct Armed {
     pub unseen: BTreeSet<Target>,
     /// What is not watched whole, and where first that is so.
     pub limited: BTreeMap<Target, PathBuf>,
+    anew: bool,
 }
 
 /// What the events of a while are hints of.
@@ -58,22 +59,34 @@ impl Watches {
         Self { watcher, wanted: HashMap::new(), ways: HashMap::new() }
     }
 
-    /// Watches these places, and nothing else.
-    pub fn arm(&mut self, places: &[Place]) -> Armed {
-        let mut armed = Armed::default();
+    /// Watches these places, and nothing else. `anew` looks, too, whether what is watched is still what its path leads to.
+    pub fn arm(&mut self, places: &[Place], anew: bool) -> Armed {
+        let mut armed = Armed { anew, ..Armed::default() };
         self.wanted.clear();
         self.ways.clear();
         for place in places {
-            self.arm_way(place, &mut armed);
             for directory in &place.directories {
                 self.wanted.entry(directory.clone()).or_default().insert(place.target);
+            }
+        }
+        // What is not wanted any more makes room for what is.
+        let above: BTreeSet<&Path> = places.iter().flat_map(|place| place.path.ancestors().skip(1)).collect();
+        self.keep(|watches, path| watches.wanted.contains_key(path) || above.contains(path));
+        for place in places {
+            self.arm_way(place, &mut armed);
+            for directory in &place.directories {
                 self.watch(directory, place.target, &mut armed);
             }
         }
-        let unwanted = |path: &&Path| !self.wanted.contains_key(*path) && !self.ways.contains_key(*path);
-        let unwanted: Vec<PathBuf> = self.watcher.directories().filter(unwanted).map(Path::to_owned).collect();
-        unwanted.iter().for_each(|path| self.watcher.forget(path));
+        self.keep(|watches, path| watches.wanted.contains_key(path) || watches.ways.contains_key(path));
         armed
+    }
+
+    /// Watches no others any more.
+    fn keep(&mut self, keep: impl Fn(&Self, &Path) -> bool) {
+        let unwanted: Vec<PathBuf> =
+            self.watcher.directories().filter(|path| !keep(self, path)).map(Path::to_owned).collect();
+        unwanted.iter().for_each(|path| self.watcher.forget(path));
     }
 
     /// Watches the directory above a place, else the nearest one above it that is there.
@@ -90,15 +103,18 @@ impl Watches {
 
     /// Watches a directory for a target; whether it is watched.
     fn watch(&mut self, directory: &Path, target: Target, armed: &mut Armed) -> bool {
-        if self.watcher.watches(directory) {
+        if !armed.anew && self.watcher.watches(directory) {
             return true;
         }
         match self.watcher.watch(directory) {
-            Ok(()) => {
-                armed.unseen.insert(target);
+            Ok(new) => {
+                armed.unseen.extend(new.then_some(target));
                 true
             }
-            Err(Error::Missing) => false,
+            Err(Error::Missing) => {
+                self.watcher.forget(directory);
+                false
+            }
             Err(Error::Limit | Error::Io(_)) => {
                 armed.limited.entry(target).or_insert_with(|| directory.to_owned());
                 // It is there, and no nearer way is to be found above it.
@@ -121,6 +137,11 @@ impl Watches {
                 }
                 Event::Entry(directory, name) => {
                     let path = directory.join(&name);
+                    // The path may lead to another directory now.
+                    if self.watcher.watches(&path) {
+                        self.watcher.forget(&path);
+                        told.rearm = true;
+                    }
                     let targets = self.wanted.get(&directory).into_iter().flatten();
                     targets.for_each(|target| told.hint(*target, Some(&path)));
                     let ways = self.ways.get(&directory).into_iter().flatten();

@@ -396,6 +396,9 @@ impl Connection {
     }
 
     fn notify(&mut self, notification: &Notification) {
+        if notification.void.as_ref().is_some_and(CancellationToken::is_cancelled) {
+            return;
+        }
         let (method, params) = (notification.method, notification.params.get());
         let text = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\",\"params\":{params}}}");
         self.push(text.into_bytes(), Kind::Notification);

@@ -14,6 +14,7 @@ use crate::authority::Grant;
 use crate::limits;
 use crate::protocol::{Endpoint, Lease, Notification, Permission, Problem, Source};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::runtime::Handle;
@@ -28,6 +29,8 @@ pub struct Runtimes {
     known: Mutex<HashMap<Endpoint, Arc<Known>>>,
     attachments: Mutex<HashMap<String, Arc<Attachment>>>,
     seats: Seats,
+    /// How many looks at all of them have begun.
+    looks: AtomicU64,
 }
 
 /// What is published now.
@@ -71,7 +74,7 @@ impl Runtimes {
     /// The runtimes whose receipts are there. What needs connections runs on `handle`.
     pub fn new(receipts: Receipts, handle: Handle) -> Self {
         let (known, attachments) = (Mutex::default(), Mutex::default());
-        Self { receipts, handle, known, attachments, seats: Seats::default() }
+        Self { receipts, handle, known, attachments, seats: Seats::default(), looks: 0.into() }
     }
 
     /// The receipts themselves.
@@ -113,11 +116,13 @@ impl Runtimes {
 
     /// Asks all runtimes what they do. One that has failed for too long is forgotten.
     pub async fn observe(self: &Arc<Self>) -> Observed {
+        let number = self.looks.fetch_add(1, Ordering::Relaxed) + 1;
         let runtimes = self.clone();
         let published = tokio::task::spawn_blocking(move || runtimes.published()).await.unwrap_or_default();
         let mut observed = self.ask(published.known).await;
         let unplaced = published.problems.into_iter().map(|problem| Trouble { problem, source: None });
         observed.troubles.extend(unplaced);
+        observed.number = number;
         observed
     }
 

@@ -15,7 +15,6 @@ pub(super) async fn follow(
     context: Context,
     params: FollowParams,
 ) -> Result<FollowResult, RpcError> {
-    service.may_subscribe()?;
     let (of, asking) = (service.clone(), context.clone());
     let opened = blocking(move || -> Result<_, RpcError> {
         let snapshot = of.registry.snapshot(&asking)?;
@@ -26,7 +25,9 @@ pub(super) async fn follow(
     context.check()?;
     let (following, session, cursor) = opened;
     let subscription = service.new_subscription();
-    let pulse = service.registry.follow(subscription.clone(), &following, context.grant.clone());
+    let (grant, max) = (context.grant.clone(), service.limits().subscriptions);
+    let pulse = service.registry.follow(subscription.clone(), &following, grant, max);
+    let pulse = pulse.ok_or_else(|| service.subscribed_too_often())?;
     service.keep_watching().inspect_err(|_| _ = service.registry.unfollow(&subscription))?;
     let following = Arc::new(Mutex::new(following));
     let follower = Follower { service, following, pulse, subscription: subscription.clone() };
@@ -63,6 +64,7 @@ impl Follower {
         known.cancelled().await;
         loop {
             let Ok(permit) = outgoing.reserve().await else { return };
+            let void = self.pulse.void();
             let Ok(Some(event)) = self.look().await else {
                 drop(permit);
                 self.wait().await;
@@ -70,7 +72,7 @@ impl Follower {
             };
             let params = SessionEventParams { subscription: self.subscription.clone(), event };
             if let Ok(notification) = Notification::new("session/event", &params) {
-                permit.send(notification);
+                permit.send(notification.unless(void));
             }
         }
     }
@@ -89,17 +91,21 @@ impl Follower {
         blocking(move || {
             let registry = &service.registry;
             let (mut following, roots) = (lock(&following), registry.roots());
-            let lost = match following.read(&roots, &Patient)? {
-                Outcome::Event(event) => return Ok(Some(event)),
-                Outcome::Nothing => false,
-                Outcome::Lost => true,
+            let review = |following: &mut Following, anew: bool| -> Result<_, RpcError> {
+                let outcome = following.review(&*registry.now(anew)?, &pulse.grant(), &roots, &Patient)?;
+                pulse.lies(following.location());
+                Ok(outcome)
             };
-            if !lost && !pulse.needs_review() {
-                return Ok(None);
+            // What fell out of scope is not read any more.
+            if pulse.needs_review()
+                && let Outcome::Event(event) = review(&mut following, false)?
+            {
+                return Ok(Some(event));
             }
-            let now = registry.now(lost)?;
-            let outcome = following.review(&now, &pulse.grant(), &roots, &Patient)?;
-            pulse.lies(following.location());
+            let outcome = match following.read(&roots, &Patient)? {
+                Outcome::Lost => review(&mut following, true)?,
+                outcome => outcome,
+            };
             Ok(match outcome {
                 Outcome::Event(event) => Some(event),
                 Outcome::Nothing | Outcome::Lost => None,

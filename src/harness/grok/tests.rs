@@ -92,6 +92,7 @@ fn every_fixture_session_has_its_right_values() {
             resumable: true,
             old_form: false,
             handle: None,
+            content: None,
             location: session.location.clone(),
         };
         assert_eq!(*session, expected);

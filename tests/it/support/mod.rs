@@ -1,6 +1,7 @@
 //! What the tests share: a server to talk to, homes to show it, and the schema that holds for every frame.
 
 mod answer;
+pub mod folded;
 mod home;
 pub mod runtime;
 mod schema;
@@ -10,6 +11,7 @@ pub mod stores;
 mod wire;
 
 pub use answer::{Answer, Failure};
+pub use folded::Folded;
 pub use home::{Home, Project, uuid};
 pub use server::{Server, initialize_params};
 pub use spawn::{Spawn, Transport, bytes_in};

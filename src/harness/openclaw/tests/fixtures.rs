@@ -20,6 +20,7 @@ fn expected(id: &str, like: &Session) -> Session {
         resumable: true,
         old_form: false,
         handle: None,
+        content: None,
     }
 }
 
