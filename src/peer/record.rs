@@ -25,6 +25,9 @@ impl Record {
     /// it to length afterwards, so the tail of the older one can be met. Invalid UTF-8 is replaced, as the program
     /// itself does.
     fn parse(bytes: &[u8]) -> io::Result<Self> {
+        if bytes.is_empty() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
         let text = String::from_utf8_lossy(bytes);
         // Where it went wrong, and not what stands there: that is somebody's text.
         let unreadable = |error: serde_json::Error| {

@@ -2,7 +2,7 @@
 
 use super::Snapshot;
 use super::entry::same_but_clocks;
-use super::inventory::Stored;
+use super::inventory::{Live, Stored};
 use crate::authority::Grant;
 use crate::limits;
 use crate::protocol::{Harness, Query};
@@ -227,7 +227,12 @@ fn affected(before: &Snapshot, now: &Snapshot) -> BTreeMap<Id, bool> {
     if !Arc::ptr_eq(&before.live, &now.live) {
         for (here, there) in [(before, now), (now, before)] {
             let gone = here.live.iter().filter(|live| !there.live.contains(live));
-            gone.for_each(|live| sessions.add(Harness::ClaudeCode, &live.peer.session_id, false));
+            for live in gone {
+                // Of several processes of one session another one counts in each scope.
+                let same = |other: &&Live| other.peer.session_id == live.peer.session_id;
+                let several = here.live.iter().filter(same).count() > 1 || there.live.iter().filter(same).count() > 1;
+                sessions.add(Harness::ClaudeCode, &live.peer.session_id, several);
+            }
         }
     }
     if !Arc::ptr_eq(&before.observed, &now.observed) {

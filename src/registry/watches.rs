@@ -29,7 +29,7 @@ pub struct Place {
 pub struct Armed {
     /// What is watched only now: what changed there before was not told.
     pub unseen: BTreeSet<Target>,
-    /// What is not watched whole, and where first that is so.
+    /// What is not watched whole, and where it is.
     pub limited: BTreeMap<Target, PathBuf>,
     anew: bool,
 }
@@ -75,7 +75,7 @@ impl Watches {
         for place in places {
             self.arm_way(place, &mut armed);
             for directory in &place.directories {
-                self.watch(directory, place.target, &mut armed);
+                self.watch(directory, place, &mut armed);
             }
         }
         self.keep(|watches, path| watches.wanted.contains_key(path) || watches.ways.contains_key(path));
@@ -93,7 +93,7 @@ impl Watches {
     fn arm_way(&mut self, place: &Place, armed: &mut Armed) {
         let mut below = place.path.as_path();
         while let (Some(above), Some(name)) = (below.parent(), below.file_name()) {
-            if self.watch(above, place.target, armed) {
+            if self.watch(above, place, armed) {
                 self.ways.entry(above.to_owned()).or_default().push((name.to_owned(), place.target));
                 return;
             }
@@ -101,14 +101,14 @@ impl Watches {
         }
     }
 
-    /// Watches a directory for a target; whether it is watched.
-    fn watch(&mut self, directory: &Path, target: Target, armed: &mut Armed) -> bool {
+    /// Watches a directory for a place; whether it is there.
+    fn watch(&mut self, directory: &Path, place: &Place, armed: &mut Armed) -> bool {
         if !armed.anew && self.watcher.watches(directory) {
             return true;
         }
         match self.watcher.watch(directory) {
             Ok(new) => {
-                armed.unseen.extend(new.then_some(target));
+                armed.unseen.extend(new.then_some(place.target));
                 true
             }
             Err(Error::Missing) => {
@@ -116,7 +116,7 @@ impl Watches {
                 false
             }
             Err(Error::Limit | Error::Io(_)) => {
-                armed.limited.entry(target).or_insert_with(|| directory.to_owned());
+                armed.limited.entry(place.target).or_insert_with(|| place.path.clone());
                 // It is there, and no nearer way is to be found above it.
                 true
             }

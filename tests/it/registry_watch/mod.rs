@@ -1,8 +1,13 @@
 //! `registry/watch`: what a client makes of the events is what a list answers.
 
 mod edits;
+mod faults;
 mod life;
+mod peers;
 mod property;
+mod revisions;
+mod scope;
+mod stalls;
 mod world;
 
 use serde_json::{Value, json};

@@ -84,6 +84,8 @@ impl World {
         let places = [".claude/projects", ".codex", ".gemini", ".pi", ".grok", ".openclaw", ".config/supercode/sessions"];
         places.iter().for_each(|place| collect(&self.path.join(place), &mut files));
         files.retain(|file| file.extension().is_some_and(|ending| ending == "jsonl" || ending == "json"));
+        // Grok writes its two logs together; only one of them is looked at for changes.
+        files.retain(|file| !file.ends_with("updates.jsonl"));
         files.sort();
         files
     }

@@ -22,14 +22,19 @@ impl Folded {
     pub fn begin(server: &mut Server, params: Value) -> Self {
         let lenient = params.get("since").is_some();
         let result = server.request("registry/watch", params).result();
+        Self { lenient, revision: if lenient { Value::Null } else { result["revision"].clone() }, ..Self::opened(&result) }
+    }
+
+    /// The view that this answer opens.
+    pub fn opened(result: &Value) -> Self {
         Self {
             subscription: result["subscription"].clone(),
             entries: BTreeMap::new(),
             problems: Vec::new(),
             stale: BTreeMap::new(),
-            revision: if lenient { Value::Null } else { result["revision"].clone() },
+            revision: result["revision"].clone(),
             synced: false,
-            lenient,
+            lenient: false,
         }
     }
 

@@ -298,6 +298,16 @@ impl Server {
         }
     }
 
+    /// How many frames came and were not waited for.
+    pub fn stashed(&self) -> usize {
+        self.stash.len()
+    }
+
+    /// Whatever was told so far is of no interest.
+    pub fn forget_notifications(&mut self) {
+        self.stash.retain(|frame| frame.get("method").is_none());
+    }
+
     /// The params of the next notification of this method, if one comes within so long; what else comes meanwhile is kept.
     pub fn notification_within(&mut self, method: &str, time: Duration) -> Option<Value> {
         let is_it = |frame: &Value| frame["method"] == method;
