@@ -58,7 +58,8 @@ impl<'a> Item<'a> {
 
     /// Its id as a session: what it has without its runtime.
     pub fn session_form(&self) -> String {
-        Self { runtime: None, ..*self }.id()
+        let id = self.row.map_or(self.session_id(), |(_, row)| row.id());
+        format!("{}:{id}", self.harness())
     }
 
     fn id_parts(&self) -> [&'a str; 3] {

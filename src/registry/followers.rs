@@ -1,7 +1,9 @@
 //! Who follows a session's messages, and is woken when they may have changed.
 
 use super::changes::{Change, Id};
+use super::follow::Following;
 use crate::authority::Grant;
+use crate::protocol::Harness;
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,19 +19,29 @@ pub struct Followers(HashMap<String, Arc<Pulse>>);
 pub struct Pulse {
     /// The entries whose changes matter.
     ids: Vec<Id>,
-    /// The directory of the session's file.
-    directory: Mutex<Option<PathBuf>>,
+    place: Mutex<Place>,
     wake: Notify,
     review: AtomicBool,
     ended: CancellationToken,
     seen: Mutex<Seen>,
 }
 
+/// Where the session is.
+#[derive(Default)]
+struct Place {
+    /// The directory of its file.
+    directory: Option<PathBuf>,
+    harness: Option<Harness>,
+    workspace: Option<String>,
+}
+
 /// What the client may see.
-struct Seen {
-    grant: Grant,
-    /// Set when what was made to be told is not to be told any more.
-    void: CancellationToken,
+#[derive(Clone)]
+pub struct Seen {
+    /// By its authority.
+    pub grant: Grant,
+    /// Set when what was made by that to be told is not to be told any more.
+    pub void: CancellationToken,
 }
 
 impl Pulse {
@@ -38,7 +50,7 @@ impl Pulse {
         let ended = CancellationToken::new();
         Self {
             ids,
-            directory: Mutex::default(),
+            place: Mutex::default(),
             wake: Notify::new(),
             review: AtomicBool::new(false),
             seen: Mutex::new(Seen { grant, void: ended.child_token() }),
@@ -46,10 +58,15 @@ impl Pulse {
         }
     }
 
-    /// Where the session's file is now.
-    pub fn lies(&self, location: Option<&Path>) {
-        let directory = location.and_then(Path::parent).map(Path::to_owned);
-        *self.directory.lock().unwrap_or_else(PoisonError::into_inner) = directory;
+    /// Takes note of where the session is now.
+    pub fn lies(&self, following: &Following) {
+        let directory = following.location().and_then(Path::parent).map(Path::to_owned);
+        let entry = following.entry();
+        *self.place() = Place { directory, harness: Some(entry.harness), workspace: entry.workspace.clone() };
+    }
+
+    fn place(&self) -> MutexGuard<'_, Place> {
+        self.place.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Resolves when something may have changed.
@@ -62,14 +79,28 @@ impl Pulse {
         self.review.swap(false, Ordering::SeqCst)
     }
 
-    /// What the client may see.
-    pub fn grant(&self) -> Grant {
-        self.seen().grant.clone()
+    /// What the client may see now. To be asked behind [`Self::needs_review`], so that no narrowing is missed.
+    pub fn sees(&self) -> Seen {
+        self.seen().clone()
     }
 
-    /// Set when what is made now to be told is not to be told any more.
-    pub fn void(&self) -> CancellationToken {
-        self.seen().void.clone()
+    /// Narrows what the client may see; it ends where nothing is left.
+    pub fn narrow(&self, narrow: impl Fn(&Grant) -> Option<Grant>) {
+        let mut seen = self.seen();
+        match narrow(&seen.grant) {
+            Some(grant) => {
+                let place = self.place();
+                let reached = place.harness.is_none_or(|harness| grant.reaches_harness(harness))
+                    && grant.reaches_workspace(place.workspace.as_deref());
+                if !reached {
+                    std::mem::replace(&mut seen.void, self.ended.child_token()).cancel();
+                }
+                seen.grant = grant;
+            }
+            None => self.ended.cancel(),
+        }
+        drop(seen);
+        self.look_again();
     }
 
     fn seen(&self) -> MutexGuard<'_, Seen> {
@@ -105,19 +136,7 @@ impl Followers {
 
     /// Narrows what all may see.
     pub fn narrow(&self, narrow: impl Fn(&Grant) -> Option<Grant>) {
-        for pulse in self.0.values() {
-            let mut seen = pulse.seen();
-            match narrow(&seen.grant) {
-                Some(grant) if grant == seen.grant => {}
-                Some(grant) => {
-                    seen.grant = grant;
-                    std::mem::replace(&mut seen.void, pulse.ended.child_token()).cancel();
-                }
-                None => pulse.ended.cancel(),
-            }
-            drop(seen);
-            pulse.look_again();
-        }
+        self.0.values().for_each(|pulse| pulse.narrow(&narrow));
     }
 
     pub fn len(&self) -> usize {
@@ -134,8 +153,7 @@ impl Followers {
     /// Wakes those whose files are in one of these directories.
     pub fn stir(&self, directories: &BTreeSet<&Path>) {
         for pulse in self.0.values() {
-            let directory = pulse.directory.lock().unwrap_or_else(PoisonError::into_inner);
-            if directory.as_deref().is_none_or(|directory| directories.contains(directory)) {
+            if pulse.place().directory.as_deref().is_none_or(|directory| directories.contains(directory)) {
                 pulse.wake.notify_one();
             }
         }

@@ -23,7 +23,7 @@ mod watches;
 
 pub use crate::harness::Attendant;
 pub use follow::{Following, Outcome};
-pub use followers::Pulse;
+pub use followers::{Pulse, Seen};
 pub use page::CursorError;
 pub use query::Request;
 pub use subscription::Subscription;

@@ -196,7 +196,8 @@ impl Subscription {
             || self.query.workspace_family.is_some()
     }
 
-    fn narrow(&self, narrow: impl Fn(&Grant) -> Option<Grant>) {
+    /// Narrows what it may see; it begins anew, or ends where nothing is left.
+    pub fn narrow(&self, narrow: impl Fn(&Grant) -> Option<Grant>) {
         let mut view = self.view();
         match narrow(&view.grant) {
             Some(grant) if grant == view.grant => {}

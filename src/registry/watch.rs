@@ -70,7 +70,7 @@ impl Registry {
         let mut ids = published.current.kin(session);
         ids.push(session.into());
         let pulse = Arc::new(Pulse::new(ids, grant));
-        pulse.lies(following.location());
+        pulse.lies(following);
         published.followers.add(id, pulse.clone());
         Some(pulse)
     }

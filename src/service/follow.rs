@@ -1,11 +1,12 @@
 //! Following a session's messages.
 
+use super::watch::narrowed;
 use super::{Context, Service, blocking, registry};
 use crate::harness::Patient;
 use crate::protocol::{
     Empty, FollowParams, FollowResult, Notification, Reason, RpcError, SessionEvent, SessionEventParams, UnfollowParams,
 };
-use crate::registry::{Following, Outcome, Pulse};
+use crate::registry::{Following, Outcome, Pulse, Seen};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -28,6 +29,8 @@ pub(super) async fn follow(
     let (grant, max) = (context.grant.clone(), service.limits().subscriptions);
     let pulse = service.registry.follow(subscription.clone(), &following, grant, max);
     let pulse = pulse.ok_or_else(|| service.subscribed_too_often())?;
+    // It may have been narrowed since this was asked.
+    pulse.narrow(|known| narrowed(known, &context));
     service.keep_watching().inspect_err(|_| _ = service.registry.unfollow(&subscription))?;
     let following = Arc::new(Mutex::new(following));
     let follower = Follower { service, following, pulse, subscription: subscription.clone() };
@@ -64,8 +67,7 @@ impl Follower {
         known.cancelled().await;
         loop {
             let Ok(permit) = outgoing.reserve().await else { return };
-            let void = self.pulse.void();
-            let Ok(Some(event)) = self.look().await else {
+            let Ok(Some((event, void))) = self.look().await else {
                 drop(permit);
                 self.wait().await;
                 continue;
@@ -85,29 +87,31 @@ impl Follower {
         }
     }
 
-    /// What is new, if anything is.
-    async fn look(&self) -> Result<Option<SessionEvent>, RpcError> {
+    /// What is new, if anything is, and what is set when it is not to be told any more.
+    async fn look(&self) -> Result<Option<(SessionEvent, CancellationToken)>, RpcError> {
         let (service, following, pulse) = (self.service.clone(), self.following.clone(), self.pulse.clone());
         blocking(move || {
             let registry = &service.registry;
             let (mut following, roots) = (lock(&following), registry.roots());
+            let needs_review = pulse.needs_review();
+            let Seen { grant, void } = pulse.sees();
             let review = |following: &mut Following, anew: bool| -> Result<_, RpcError> {
-                let outcome = following.review(&*registry.now(anew)?, &pulse.grant(), &roots, &Patient)?;
-                pulse.lies(following.location());
+                let outcome = following.review(&*registry.now(anew)?, &grant, &roots, &Patient)?;
+                pulse.lies(following);
                 Ok(outcome)
             };
             // What fell out of scope is not read any more.
-            if pulse.needs_review()
+            if needs_review
                 && let Outcome::Event(event) = review(&mut following, false)?
             {
-                return Ok(Some(event));
+                return Ok(Some((event, void)));
             }
             let outcome = match following.read(&roots, &Patient)? {
                 Outcome::Lost => review(&mut following, true)?,
                 outcome => outcome,
             };
             Ok(match outcome {
-                Outcome::Event(event) => Some(event),
+                Outcome::Event(event) => Some((event, void)),
                 Outcome::Nothing | Outcome::Lost => None,
             })
         })

@@ -1,10 +1,11 @@
 //! Watching the inventory.
 
 use super::{Context, Service, blocking, registry};
+use crate::authority::Grant;
 use crate::harness::Patient;
 use crate::limits;
 use crate::protocol::{
-    Empty, Notification, Reason, RegistryEventParams, RpcError, UnwatchParams, WatchParams, WatchResult,
+    Empty, Notification, Permission, Reason, RegistryEventParams, RpcError, UnwatchParams, WatchParams, WatchResult,
 };
 use crate::registry::{Ready, Subscription, Watching};
 use std::sync::Arc;
@@ -40,10 +41,17 @@ pub(super) async fn watch(
     let watching = Watching { id, query, grant: context.grant.clone(), since: params.since };
     let begun = service.registry.watch(watching, service.limits().subscriptions);
     let (subscription, revision) = begun.ok_or_else(|| service.subscribed_too_often())?;
+    // It may have been narrowed since this was asked.
+    subscription.narrow(|known| narrowed(known, &context));
     let id = subscription.id.clone();
     service.keep_watching().inspect_err(|_| _ = service.registry.unwatch(&id))?;
     tokio::spawn(deliver(service, subscription, context.client.outgoing(), context.replied));
     Ok(WatchResult { subscription: id, revision })
+}
+
+/// What is left of what a request may see within what its client may see now.
+pub(super) fn narrowed(known: &Grant, context: &Context) -> Option<Grant> {
+    Some(known.within(&context.client.grant())).filter(|grant| grant.allows(Permission::Observe))
 }
 
 pub(super) fn unwatch(service: &Service, _: &Context, params: UnwatchParams) -> Result<Empty, RpcError> {

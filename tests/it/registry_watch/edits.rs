@@ -11,7 +11,7 @@ use rusqlite::Connection;
 use serde_json::json;
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 impl World {
     /// Does something; what it was.
@@ -201,9 +201,3 @@ impl World {
     }
 }
 
-/// Removes a directory that may not be there.
-pub fn remove(directory: &Path) {
-    if directory.exists() {
-        fs::remove_dir_all(directory).unwrap();
-    }
-}

@@ -13,7 +13,7 @@ fn stalled(home: Home) -> Server {
     let initialize = crate::support::initialize_params();
     server.send(&json!({ "jsonrpc": "2.0", "id": 100, "method": "initialize", "params": initialize }));
     server.send(&json!({ "jsonrpc": "2.0", "id": 101, "method": "registry/watch", "params": {} }));
-    while server.unread_bytes() < 60_000 {
+    while server.unread_bytes() < 40_000 {
         std::thread::yield_now();
     }
     server

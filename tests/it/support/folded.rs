@@ -121,10 +121,16 @@ impl Folded {
 #[track_caller]
 pub fn listed(server: &mut Server, mut params: Value) -> BTreeMap<String, Value> {
     params["limit"] = json!(1_000);
-    let list = server.request("registry/list", params).result();
-    assert_eq!(list.get("nextCursor"), None);
-    let entries = list["entries"].as_array().unwrap().iter();
-    entries.map(|entry| (entry["id"].as_str().unwrap().to_owned(), still(entry))).collect()
+    let mut entries = BTreeMap::new();
+    loop {
+        let list = server.request("registry/list", params.clone()).result();
+        let page = list["entries"].as_array().unwrap().iter();
+        entries.extend(page.map(|entry| (entry["id"].as_str().unwrap().to_owned(), still(entry))));
+        match list.get("nextCursor") {
+            Some(cursor) => params["cursor"] = cursor.clone(),
+            None => return entries,
+        }
+    }
 }
 
 /// An entry without what may move alone.
