@@ -201,7 +201,8 @@ impl Log {
             return None;
         }
         let replayed = changes().map(|(revision, subject)| {
-            let before = self.latest.get(subject).and_then(|known| known.before.iter().find(|(until, _)| *until > since));
+            let before =
+                self.latest.get(subject).and_then(|known| known.before.iter().find(|(until, _)| *until > since));
             let was_listed = before.is_some_and(|(_, traces)| traces.were_listed(query, grant));
             Replayed { revision: *revision, subject: subject.clone(), was_listed }
         });
@@ -296,7 +297,11 @@ impl Sessions {
                 if other.is_some_and(|other| row.is_as(other)) {
                     continue;
                 }
-                self.add(row.harness, row.id(), other.is_some_and(|other| row.session.content != other.session.content));
+                self.add(
+                    row.harness,
+                    row.id(),
+                    other.is_some_and(|other| row.session.content != other.session.content),
+                );
                 let moved = other.is_some_and(|other| row.workspace() != other.workspace());
                 // A parent counts its children, those in scope.
                 let parent = row.parent.as_ref().and_then(|parent| here.related(row, parent.session_id.as_deref()?));

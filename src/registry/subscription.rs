@@ -251,13 +251,7 @@ impl Subscription {
 
     /// What is to be told next, as things are now: at most `count` events of a state that is told for the first time,
     /// or one change. Nobody waits for it while files are read.
-    pub fn next(
-        &self,
-        now: &Snapshot,
-        roots: &[Root],
-        count: usize,
-        attendant: &dyn Attendant,
-    ) -> Result<Next, Error> {
+    pub fn next(&self, now: &Snapshot, roots: &[Root], count: usize, attendant: &dyn Attendant) -> Result<Next, Error> {
         let mut view = self.view();
         if view.last > now.number {
             return Ok(Next::Again);

@@ -101,9 +101,7 @@ impl Follower {
                 Ok(outcome)
             };
             // What fell out of scope is not read any more.
-            if needs_review
-                && let Outcome::Event(event) = review(&mut following, false)?
-            {
+            if needs_review && let Outcome::Event(event) = review(&mut following, false)? {
                 return Ok(Some((event, void)));
             }
             let outcome = match following.read(&roots, &Patient)? {

@@ -97,13 +97,15 @@ fn sessions_start_work_wait_crash_and_are_deleted() {
     let goose = path.join(".local/share/goose/sessions/sessions.db");
     let database = Connection::open(&goose).unwrap();
     database.execute_batch("pragma foreign_keys = off").unwrap();
-    let (session, other): (String, String) =
-        database.query_row("select min(id), max(id) from sessions", [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
-    database.execute("update sessions set name = 'Evening', user_set_name = 1 where id = ?1", [&session]).unwrap();
+    let listed: Vec<String> =
+        day.view.ids().iter().filter_map(|id| id.strip_prefix("goose:")).map(String::from).collect();
+    let [session, .., other] = &listed[..] else { panic!("{listed:?}") };
+    let named = "update sessions set name = 'Evening', description = 'Evening', user_set_name = 1 where id = ?1";
+    assert_eq!(database.execute(named, [session]).unwrap(), 1, "{session}");
     day.reads(&format!("goose:{session}"), "title", "Evening");
     database.execute_batch("pragma wal_checkpoint(truncate)").unwrap();
     day.is_right();
-    database.execute("delete from sessions where id = ?1", [&other]).unwrap();
+    database.execute("delete from sessions where id = ?1", [other]).unwrap();
     day.sees(&format!("goose:{other}"), None);
 
     // Claude Code crashes, and so does the runtime: both are gone at once, what they wrote stays.

@@ -78,10 +78,27 @@ impl World {
     fn edit_database(&mut self) -> String {
         let second = self.tick();
         let changes = [
-            (".local/share/goose/sessions/sessions.db", format!("update sessions set description = 'd{second}', updated_at = '2027-01-01 00:00:{:02}' where id = (select min(id) from sessions)", second % 60)),
-            (".local/share/goose/sessions/sessions.db", "delete from sessions where id = (select max(id) from sessions)".to_owned()),
-            (".hermes/state.db", format!("update sessions set title = 't{second}' where id = (select min(id) from sessions)")),
-            (".local/share/opencode/opencode.db", format!("update session set title = 't{second}', time_updated = time_updated + 1000 where id = (select min(id) from session)")),
+            (
+                ".local/share/goose/sessions/sessions.db",
+                format!(
+                    "update sessions set description = 'd{second}', updated_at = '2027-01-01 00:00:{:02}' where id = (select min(id) from sessions)",
+                    second % 60
+                ),
+            ),
+            (
+                ".local/share/goose/sessions/sessions.db",
+                "delete from sessions where id = (select max(id) from sessions)".to_owned(),
+            ),
+            (
+                ".hermes/state.db",
+                format!("update sessions set title = 't{second}' where id = (select min(id) from sessions)"),
+            ),
+            (
+                ".local/share/opencode/opencode.db",
+                format!(
+                    "update session set title = 't{second}', time_updated = time_updated + 1000 where id = (select min(id) from session)"
+                ),
+            ),
             (".local/share/opencode/opencode-log.db", "pragma wal_checkpoint(truncate)".to_owned()),
         ];
         let (file, change) = self.chance.pick(&changes).unwrap();
@@ -140,7 +157,9 @@ impl World {
         let file = directory.join("agent-a1.jsonl");
         let workspace = self.workspace(self.chance.below(4));
         let mut line = message(&uuid(session), &workspace, &format!("child {second}"), second);
-        line.as_object_mut().unwrap().extend([("isSidechain".to_owned(), json!(true)), ("agentId".to_owned(), json!("a1"))]);
+        line.as_object_mut()
+            .unwrap()
+            .extend([("isSidechain".to_owned(), json!(true)), ("agentId".to_owned(), json!("a1"))]);
         if file.exists() && self.chance.below(2) == 0 {
             fs::remove_dir_all(project.join(uuid(session))).unwrap();
         } else {
@@ -200,4 +219,3 @@ impl World {
         format!("runtime {what}")
     }
 }
-

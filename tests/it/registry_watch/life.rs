@@ -1,7 +1,7 @@
 //! The first state, then each change.
 
-use crate::support::runtime::{Options, Runtime};
 use super::append;
+use crate::support::runtime::{Options, Runtime};
 use crate::support::{Folded, Home, Spawn, uuid};
 use serde_json::{Value, json};
 use std::fs;

@@ -71,7 +71,10 @@ fn one_without_a_transcript_comes_and_goes_whole() {
         assert_eq!(folded.take(&mut server)["kind"], "added");
         assert_eq!(folded.ids(), [format!("claude-code:{}", uuid(number))]);
         drop(peer);
-        assert_eq!(folded.take(&mut server), json!({ "kind": "removed", "id": format!("claude-code:{}", uuid(number)) }));
+        assert_eq!(
+            folded.take(&mut server),
+            json!({ "kind": "removed", "id": format!("claude-code:{}", uuid(number)) })
+        );
     }
 }
 

@@ -53,20 +53,16 @@ fn params(query: &Value, authority: &Value) -> Value {
 }
 
 /// Takes events until each view is as it should be.
-fn catch_up(
-    server: &mut Server,
-    folded: &mut [Folded],
-    views: &[(Value, Value)],
-    fresh: &mut Server,
-    told: &[String],
-) {
+fn catch_up(server: &mut Server, folded: &mut [Folded], views: &[(Value, Value)], fresh: &mut Server, told: &[String]) {
     let begin = Instant::now();
     for (at, (query, authority)) in views.iter().enumerate() {
         let list = listed(fresh, params(query, authority));
         while folded[at].entries != list || !folded[at].synced {
             let difference = difference(&folded[at].entries, &list);
             assert!(begin.elapsed() < DEADLINE, "after {told:#?}: {query} under {authority}: {difference:#?}");
-            let Some(event) = server.notification_within("registry/event", DEADLINE - begin.elapsed()) else { continue };
+            let Some(event) = server.notification_within("registry/event", DEADLINE - begin.elapsed()) else {
+                continue;
+            };
             let of = folded.iter_mut().find(|one| one.subscription == event["subscription"]);
             of.expect("a subscription").fold(&event);
         }

@@ -97,10 +97,8 @@ fn a_thousand_subscriptions_are_told_and_end() {
     }
     // They end while events flow.
     project.session(&uuid(3), "Third", 60);
-    let asked: Vec<i64> = folded
-        .iter()
-        .map(|one| server.ask("registry/unwatch", json!({ "subscription": one.subscription })))
-        .collect();
+    let asked: Vec<i64> =
+        folded.iter().map(|one| server.ask("registry/unwatch", json!({ "subscription": one.subscription }))).collect();
     for id in asked {
         let answer = server.answer(id).whole();
         assert!(answer.get("result").is_some() || answer["error"]["data"]["reason"] == "busy", "{answer}");

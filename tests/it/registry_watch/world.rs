@@ -81,7 +81,8 @@ impl World {
     /// Every file of a store but those of databases.
     pub fn files(&self) -> Vec<PathBuf> {
         let mut files = Vec::new();
-        let places = [".claude/projects", ".codex", ".gemini", ".pi", ".grok", ".openclaw", ".config/supercode/sessions"];
+        let places =
+            [".claude/projects", ".codex", ".gemini", ".pi", ".grok", ".openclaw", ".config/supercode/sessions"];
         places.iter().for_each(|place| collect(&self.path.join(place), &mut files));
         files.retain(|file| file.extension().is_some_and(|ending| ending == "jsonl" || ending == "json"));
         // Grok writes its two logs together; only one of them is looked at for changes.

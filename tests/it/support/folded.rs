@@ -22,7 +22,11 @@ impl Folded {
     pub fn begin(server: &mut Server, params: Value) -> Self {
         let lenient = params.get("since").is_some();
         let result = server.request("registry/watch", params).result();
-        Self { lenient, revision: if lenient { Value::Null } else { result["revision"].clone() }, ..Self::opened(&result) }
+        Self {
+            lenient,
+            revision: if lenient { Value::Null } else { result["revision"].clone() },
+            ..Self::opened(&result)
+        }
     }
 
     /// The view that this answer opens.

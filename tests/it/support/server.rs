@@ -298,11 +298,6 @@ impl Server {
         }
     }
 
-    /// How many frames came and were not waited for.
-    pub fn stashed(&self) -> usize {
-        self.stash.len()
-    }
-
     /// Whatever was told so far is of no interest.
     pub fn forget_notifications(&mut self) {
         self.stash.retain(|frame| frame.get("method").is_none());
