@@ -171,6 +171,7 @@ mod tests {
         assert!(read(&[r#"{"pid":7,"na"#, r#"{"pid":7}"#]).is_ok_and(|record| !record.contradicts(7)));
         assert!(read(&["", "{}"]).is_ok());
         assert!(read(&["{}"]).is_ok());
-        assert_eq!(read(&["{", "", "{}"]).err().unwrap().kind(), io::ErrorKind::InvalidData);
+        assert_eq!(read(&["", "{", "{}"]).err().unwrap().kind(), io::ErrorKind::InvalidData);
+        assert_eq!(read(&["{", "", "{}"]).err().unwrap().kind(), io::ErrorKind::UnexpectedEof);
     }
 }

@@ -5,6 +5,7 @@ mod follow;
 mod inventory;
 mod list;
 mod marks;
+mod touch;
 
 use super::inventory::Stored;
 use super::roots::Slot;
