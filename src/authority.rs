@@ -52,6 +52,14 @@ impl Grant {
         Ok(Self { permissions, workspaces, harnesses })
     }
 
+    /// What is left of this grant within another one.
+    pub fn within(&self, other: &Self) -> Self {
+        let Authority { permissions, workspaces, harnesses } = other.to_protocol();
+        let request = AuthorityRequest { permissions: Some(permissions), workspaces, harnesses };
+        // Only a relative workspace is refused, and a grant has none.
+        self.narrow(&request).unwrap_or_else(|_| Self { permissions: Vec::new(), ..self.clone() })
+    }
+
     /// Whether a permission is granted.
     pub fn allows(&self, permission: Permission) -> bool {
         self.permissions.contains(&permission)

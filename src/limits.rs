@@ -212,6 +212,8 @@ pub const CLIENT_ID: usize = 128;
 pub const STATES: usize = 1_000;
 /// Changes of the inventory that are kept for who comes later.
 pub const CHANGES_KEPT: usize = 16_384;
+/// Times that an entry came, went or moved which are kept with them.
+pub const CHANGES_TRACED: usize = 64;
 /// Changes that wait for one who watches and does not read; then all is told anew.
 pub const CHANGES_PENDING: usize = 4_096;
 /// How often everything is looked at while somebody watches, to repair what events missed.

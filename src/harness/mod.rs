@@ -207,6 +207,9 @@ pub struct Session {
     pub handle: Option<Box<str>>,
     /// What its store says of processes that run it now.
     pub runs: Box<[Run]>,
+    /// The state of its file, and of the one beside it, where that holds no other session: what it says may change while
+    /// all else stays.
+    pub content: Option<(Stamp, Option<Stamp>)>,
 }
 
 impl Session {
@@ -230,6 +233,7 @@ impl Session {
             old_form: false,
             handle: None,
             runs: Box::default(),
+            content: None,
         }
     }
 }

@@ -28,6 +28,8 @@ pub struct Finder {
     pub deeper: Vec<PathBuf>,
     /// Directories that were walked.
     pub visited: Vec<PathBuf>,
+    /// Directories in which something was looked for that is not there yet.
+    pub awaiting: Vec<PathBuf>,
 }
 
 /// A directory entry with a name that can be told.
@@ -56,6 +58,7 @@ impl Finder {
         let listing = match directory::entries(directory) {
             Ok(listing) => listing,
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                self.await_below(directory);
                 return Vec::new();
             }
             Err(error) => {
@@ -109,6 +112,7 @@ impl Finder {
         self.skipped.extend(other.skipped);
         self.deeper.extend(other.deeper);
         self.visited.extend(other.visited);
+        self.awaiting.extend(other.awaiting);
     }
 
     /// Takes a directory entry as a source if it is a regular file, also through a link.
@@ -125,9 +129,15 @@ impl Finder {
 
     /// Takes a file of a known name as a source, if it is there.
     pub fn known(&mut self, path: PathBuf, beside: Option<Stamp>) {
-        if let Some(stamp) = stamp(&path) {
-            self.push(path, stamp, beside);
+        match stamp(&path) {
+            Some(stamp) => self.push(path, stamp, beside),
+            None => self.await_below(&path),
         }
+    }
+
+    /// What is missing is awaited in the nearest directory above it that is there.
+    fn await_below(&mut self, missing: &Path) {
+        self.awaiting.extend(missing.ancestors().skip(1).find(|above| above.is_dir()).map(Path::to_owned));
     }
 
     /// Passes an entry over.

@@ -25,6 +25,9 @@ impl Record {
     /// it to length afterwards, so the tail of the older one can be met. Invalid UTF-8 is replaced, as the program
     /// itself does.
     fn parse(bytes: &[u8]) -> io::Result<Self> {
+        if bytes.is_empty() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
         let text = String::from_utf8_lossy(bytes);
         // Where it went wrong, and not what stands there: that is somebody's text.
         let unreadable = |error: serde_json::Error| {
@@ -168,6 +171,7 @@ mod tests {
         assert!(read(&[r#"{"pid":7,"na"#, r#"{"pid":7}"#]).is_ok_and(|record| !record.contradicts(7)));
         assert!(read(&["", "{}"]).is_ok());
         assert!(read(&["{}"]).is_ok());
-        assert_eq!(read(&["{", "", "{}"]).err().unwrap().kind(), io::ErrorKind::InvalidData);
+        assert_eq!(read(&["", "{", "{}"]).err().unwrap().kind(), io::ErrorKind::InvalidData);
+        assert_eq!(read(&["{", "", "{}"]).err().unwrap().kind(), io::ErrorKind::UnexpectedEof);
     }
 }

@@ -146,7 +146,11 @@ impl Scene {
             return hidden("no running process has its pid");
         }
         let read = || files::read_small(path, limits::PEER_RECORD);
-        let record = Record::read(read).map_err(Refusal::Unreadable)?;
+        let record = match Record::read(read) {
+            // Its program has made it and is about to write it.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return hidden("nothing stands in it yet"),
+            record => record.map_err(Refusal::Unreadable)?,
+        };
         if record.contradicts(pid) {
             return hidden("it names another pid than its file does");
         }

@@ -92,12 +92,11 @@ mod linux {
             self.watches.contains_key(directory)
         }
 
-        /// Watches a directory; what changed in it before is not told. One that is watched already stays so.
-        pub fn watch(&mut self, directory: &Path) -> Result<(), Error> {
-            if self.watches(directory) {
-                return Ok(());
-            }
-            if self.watches.len() >= self.max {
+        /// Watches the directory that a path leads to now; what changed in it before is not told. Answers whether it is
+        /// another one than was watched before.
+        pub fn watch(&mut self, directory: &Path) -> Result<bool, Error> {
+            let known = self.watches.get(directory).copied();
+            if known.is_none() && self.watches.len() >= self.max {
                 return Err(Error::Limit);
             }
             use AddWatchFlags as Flags;
@@ -105,10 +104,12 @@ mod linux {
             let names = Flags::IN_CREATE | Flags::IN_DELETE | Flags::IN_MOVE;
             let itself = Flags::IN_DELETE_SELF | Flags::IN_MOVE_SELF | Flags::IN_ONLYDIR;
             match self.inotify.add_watch(directory, changes | names | itself) {
+                Ok(watch) if known == Some(watch) => Ok(false),
                 Ok(watch) => {
+                    self.forget(directory);
                     self.paths.entry(watch).or_default().push(directory.to_owned());
                     self.watches.insert(directory.to_owned(), watch);
-                    Ok(())
+                    Ok(true)
                 }
                 Err(Errno::ENOENT | Errno::ENOTDIR | Errno::ELOOP) => Err(Error::Missing),
                 Err(Errno::ENOSPC | Errno::ENOMEM) => Err(Error::Limit),
@@ -218,7 +219,7 @@ mod elsewhere {
         }
 
         /// Watches nothing.
-        pub fn watch(&mut self, directory: &Path) -> Result<(), Error> {
+        pub fn watch(&mut self, directory: &Path) -> Result<bool, Error> {
             if directory.is_dir() { Err(Error::Limit) } else { Err(Error::Missing) }
         }
 

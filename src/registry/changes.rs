@@ -1,14 +1,14 @@
 //! The one log of changes: what differs between two states of the unfiltered inventory, each change with a number.
 
 use super::Snapshot;
-use super::entry::{Item, same_but_clocks};
-use super::inventory::Row;
+use super::entry::same_but_clocks;
+use super::inventory::Stored;
 use crate::authority::Grant;
 use crate::harness::Live;
 use crate::limits;
 use crate::protocol::{Harness, Query};
 use crate::runtime::{Runtime, Trouble};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 /// The id of an entry.
@@ -33,7 +33,7 @@ impl Subject {
     }
 }
 
-/// A change of the unfiltered inventory.
+/// A change of the unfiltered inventory, in whatever view it shows.
 #[derive(Clone, Debug)]
 pub struct Change {
     /// Its number.
@@ -42,15 +42,14 @@ pub struct Change {
     pub subject: Subject,
 }
 
-/// Where an entry was, as far as scopes ask.
-type Place = (Harness, Option<Arc<str>>);
-
 /// The latest changes, each entry with its last one only.
 pub struct Log {
     instance: String,
     last: u64,
     /// Changes up to this one are not known any more.
     floor: u64,
+    /// Whether anything was numbered: nobody has seen what was before the first state.
+    begun: bool,
     by_revision: BTreeMap<u64, Subject>,
     latest: HashMap<Subject, Known>,
 }
@@ -58,10 +57,8 @@ pub struct Log {
 /// What is known of an entry's changes.
 struct Known {
     revision: u64,
-    /// When it came, if the log saw that.
-    born: Option<u64>,
-    /// Where it was.
-    places: Vec<Place>,
+    /// What stood behind its id up to a change, the oldest first.
+    before: VecDeque<(u64, Traces)>,
 }
 
 /// A change as it is told to who comes later.
@@ -70,13 +67,64 @@ pub struct Replayed {
     pub revision: u64,
     /// What changed.
     pub subject: Subject,
-    /// Whether somebody who saw what he may see then may know the entry.
-    pub was_seen: bool,
+    /// Whether the entry was listed, as far as scope and view tell.
+    pub was_listed: bool,
+}
+
+type Workspace = Option<Arc<str>>;
+
+/// What stood behind an id, as far as it tells who could see it.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Traces {
+    stored: Option<(Harness, Workspace)>,
+    /// Live processes of that session.
+    live: Vec<(Harness, Workspace)>,
+    /// The runtimes that run it, and those whose own id this is.
+    runtimes: Vec<(Harness, Workspace)>,
+    own: Vec<(Harness, Workspace)>,
+}
+
+impl Traces {
+    fn of(snapshot: &Snapshot, id: &str) -> Self {
+        let place = |runtime: &Runtime| {
+            let source = &runtime.receipt.source;
+            (source.harness, Some(source.workspace.as_str().into()))
+        };
+        let of_id = snapshot.observed.runtimes.iter().filter(|runtime| runtime.receipt.runtime_id == id);
+        let mut traces = Self { own: of_id.map(place).collect(), ..Self::default() };
+        let Some((harness, session)) = session_of(id) else { return traces };
+        let row = snapshot.stored.find(harness, session).map(|row| &*snapshot.stored.rows[row]);
+        traces.stored = row.map(|row| (harness, row.workspace().map(Arc::from)));
+        traces.runtimes = snapshot.runtimes_of(harness, session).map(place).collect();
+        let live = snapshot.live.iter().filter(|live| live.harness == harness && *live.session_id == *session);
+        traces.live = live.map(|live| (harness, live.workspace.as_deref().map(Arc::from))).collect();
+        traces
+    }
+
+    /// Whether there was an entry of this id.
+    fn were_listed(&self, query: &Query, grant: &Grant) -> bool {
+        let looks = query.live != Some(false);
+        let reached = |(harness, workspace): &(Harness, Workspace)| {
+            grant.reaches_harness(*harness) && grant.reaches_workspace(workspace.as_deref())
+        };
+        if looks && self.own.iter().filter(|place| reached(place)).count() == 1 {
+            return true;
+        }
+        let lived = || self.live.iter().any(reached);
+        let folded = looks && query.twins != Some(true) && self.runtimes.iter().any(reached);
+        !folded && (self.stored.as_ref().is_some_and(reached) || looks && lived())
+    }
 }
 
 impl Log {
     pub fn new(instance: String) -> Self {
-        Self { instance, last: 0, floor: 0, by_revision: BTreeMap::new(), latest: HashMap::new() }
+        let (by_revision, latest) = (BTreeMap::new(), HashMap::new());
+        Self { instance, last: 0, floor: 0, begun: false, by_revision, latest }
+    }
+
+    /// The number of the last change.
+    pub fn last(&self) -> u64 {
+        self.last
     }
 
     /// The revision that the inventory has now: that of the last change.
@@ -84,140 +132,203 @@ impl Log {
         format!("{}.{}", self.instance, self.last)
     }
 
-    /// Numbers what differs between two states that follow each other.
+    /// Numbers what differs between two states that follow each other. What shows in lists that ask for nothing special
+    /// comes last, so that their revision is mostly that of the last event.
     pub fn note(&mut self, before: &Snapshot, now: &Snapshot) -> Vec<Change> {
-        if self.last == 0 {
-            // Nobody has seen anything of the state before the first one.
+        if !std::mem::replace(&mut self.begun, true) {
             (self.last, self.floor) = (1, 1);
             return Vec::new();
         }
-        let affected = affected(before, now);
-        let problems = (!before.same_problems(now)).then_some(Subject::Problems);
-        let (query, all) = (Query::default(), Grant::all());
-        let mut changes = Vec::new();
-        for id in affected {
-            let was = before.item_in(&id, &query, &all);
-            let is = now.item_in(&id, &query, &all);
-            let differs = match (&was, &is) {
-                (None, None) => false,
-                (Some(was), Some(is)) => !same_but_clocks(&before.entry(was, &all), &now.entry(is, &all)),
-                _ => true,
-            };
-            if differs {
-                self.last += 1;
-                self.keep(Subject::Entry(id.clone()), was.as_ref(), is.is_some());
-                changes.push(Change { revision: self.last, subject: Subject::Entry(id) });
+        let twins = Query { twins: Some(true), ..Query::default() };
+        let mut subjects = Vec::new();
+        let mut plain = Vec::new();
+        for (id, everywhere) in affected(before, now) {
+            if differs(before, now, &id, &Query::default()) {
+                plain.push(Subject::Entry(id));
+            } else if everywhere || differs(before, now, &id, &twins) {
+                subjects.push(Subject::Entry(id));
             }
         }
-        if let Some(subject) = problems {
-            self.last += 1;
-            self.keep(subject.clone(), None, true);
-            changes.push(Change { revision: self.last, subject });
+        subjects.extend(plain);
+        if !before.same_problems(now) {
+            subjects.push(Subject::Problems);
         }
+        let number = |subject: Subject| {
+            self.last += 1;
+            self.keep(subject.clone(), before);
+            Change { revision: self.last, subject }
+        };
+        let changes = subjects.into_iter().map(number).collect();
         changes
     }
 
-    fn keep(&mut self, subject: Subject, was: Option<&Item<'_>>, is: bool) {
-        let born = (was.is_none() && is).then_some(self.last);
-        let known = self.latest.entry(subject.clone()).or_insert(Known { revision: 0, born, places: Vec::new() });
+    fn keep(&mut self, subject: Subject, before: &Snapshot) {
+        let known = self.latest.entry(subject.clone()).or_insert(Known { revision: 0, before: VecDeque::new() });
         self.by_revision.remove(&known.revision);
         known.revision = self.last;
-        if let Some(was) = was {
-            let place = (was.harness(), was.workspace().map(Arc::from));
-            if !known.places.contains(&place) {
-                known.places.push(place);
-            }
+        let traces = subject.entry().map(|id| Traces::of(before, id)).unwrap_or_default();
+        match known.before.back_mut() {
+            Some((until, known)) if *known == traces => *until = self.last,
+            _ => known.before.push_back((self.last, traces)),
+        }
+        if known.before.len() > limits::CHANGES_TRACED
+            && let Some((until, _)) = known.before.pop_front()
+        {
+            self.floor = self.floor.max(until);
         }
         self.by_revision.insert(self.last, subject);
         while self.by_revision.len() > limits::CHANGES_KEPT {
             if let Some((revision, subject)) = self.by_revision.pop_first() {
-                self.floor = revision;
+                self.floor = self.floor.max(revision);
                 self.latest.remove(&subject);
             }
         }
     }
 
-    /// What came after a revision; `None` where that is not known, or it is none of ours.
-    pub fn since(&self, revision: &str, grant: &Grant) -> Option<Vec<Replayed>> {
+    /// What came after a revision, for who asked so; `None` where that is not known, or it is none of ours.
+    pub fn since(&self, revision: &str, query: &Query, grant: &Grant) -> Option<Vec<Replayed>> {
         let since: u64 = revision.strip_prefix(&self.instance)?.strip_prefix('.')?.parse().ok()?;
-        if since < self.floor || since > self.last {
+        let is_ours = revision == format!("{}.{since}", self.instance);
+        if !is_ours || since < self.floor || since > self.last {
             return None;
         }
+        let changes = || self.by_revision.range(since + 1..);
         // Which problems there were is not kept.
-        if self.by_revision.range(since + 1..).any(|(_, subject)| *subject == Subject::Problems) {
+        if changes().any(|(_, subject)| *subject == Subject::Problems) {
             return None;
         }
-        let changes = self.by_revision.range(since + 1..).map(|(revision, subject)| {
-            let known = self.latest.get(subject);
-            let older = known.is_some_and(|known| known.born.is_none_or(|born| born <= since));
-            let reached = |(harness, workspace): &Place| {
-                grant.reaches_harness(*harness) && grant.reaches_workspace(workspace.as_deref())
-            };
-            let was_seen = older && known.is_some_and(|known| known.places.iter().any(reached));
-            Replayed { revision: *revision, subject: subject.clone(), was_seen }
+        let replayed = changes().map(|(revision, subject)| {
+            let before =
+                self.latest.get(subject).and_then(|known| known.before.iter().find(|(until, _)| *until > since));
+            let was_listed = before.is_some_and(|(_, traces)| traces.were_listed(query, grant));
+            Replayed { revision: *revision, subject: subject.clone(), was_listed }
         });
-        Some(changes.collect())
+        Some(replayed.collect())
     }
 }
 
-/// The entries that may not be as they were.
-fn affected(before: &Snapshot, now: &Snapshot) -> BTreeSet<Id> {
-    let mut sessions: BTreeSet<(Harness, String)> = BTreeSet::new();
-    let mut ids: BTreeSet<Id> = BTreeSet::new();
-    rows(before, now, &mut sessions);
+/// Whether an entry is not as it was, for who may see all.
+fn differs(before: &Snapshot, now: &Snapshot, id: &str, query: &Query) -> bool {
+    let all = Grant::all();
+    match (before.item_in(id, query, &all), now.item_in(id, query, &all)) {
+        (None, None) => false,
+        (Some(was), Some(is)) => !same_but_clocks(&before.entry(&was, &all), &now.entry(&is, &all)),
+        _ => true,
+    }
+}
+
+/// The entries that may not be as they were, and whether some view may show that although no whole one does.
+fn affected(before: &Snapshot, now: &Snapshot) -> BTreeMap<Id, bool> {
+    let mut sessions = Sessions::default();
+    let mut ids: BTreeMap<Id, bool> = BTreeMap::new();
+    sessions.of_rows(before, now);
     if !Arc::ptr_eq(&before.live, &now.live) {
-        let only = |a: &[Live], b: &[Live]| -> Vec<(Harness, String)> {
-            let gone = a.iter().filter(|live| !b.contains(live));
-            gone.map(|live| (live.harness, live.session_id.to_string())).collect()
-        };
-        sessions.extend(only(&before.live, &now.live));
-        sessions.extend(only(&now.live, &before.live));
+        for (here, there) in [(before, now), (now, before)] {
+            let gone = here.live.iter().filter(|live| !there.live.contains(live));
+            for live in gone {
+                // Of several processes of one session another one counts in each scope.
+                let same = |other: &&Live| (other.harness, &other.session_id) == (live.harness, &live.session_id);
+                let several = here.live.iter().filter(same).count() > 1 || there.live.iter().filter(same).count() > 1;
+                sessions.add(live.harness, &live.session_id, several);
+            }
+        }
     }
     if !Arc::ptr_eq(&before.observed, &now.observed) {
-        let only = |a: &[Runtime], b: &[Runtime]| -> Vec<Runtime> {
-            a.iter().filter(|one| !b.iter().any(|other| one.is_as(other))).cloned().collect()
-        };
-        let (old, new) = (&before.observed.runtimes, &now.observed.runtimes);
-        for runtime in only(old, new).into_iter().chain(only(new, old)) {
-            let source = runtime.receipt.source;
-            sessions.insert((source.harness, source.session_id));
-            ids.insert(runtime.receipt.runtime_id.into());
+        for (here, there) in [(before, now), (now, before)] {
+            let there = &there.observed.runtimes;
+            for runtime in here.observed.runtimes.iter().filter(|one| !there.iter().any(|other| one.is_as(other))) {
+                // A scope may see one of two that claim an id.
+                ids.insert(runtime.receipt.runtime_id.as_str().into(), true);
+                let stays = there.iter().any(|other| other.receipt == runtime.receipt);
+                sessions.of_runtime(here, runtime, !stays);
+                // Another one that claims its id is listed no more, or again.
+                let claims = |other: &&Runtime| !stays && other.receipt.runtime_id == runtime.receipt.runtime_id;
+                here.observed.runtimes.iter().filter(claims).for_each(|other| sessions.of_runtime(here, other, true));
+            }
         }
     }
-    for (harness, session) in sessions {
-        for snapshot in [before, now] {
-            ids.extend(snapshot.runtimes_of(harness, &session).map(|runtime| Id::from(&*runtime.receipt.runtime_id)));
+    for ((harness, session), everywhere) in sessions.0 {
+        let session_form: Id = format!("{harness}:{session}").into();
+        let runtimes = [before, now].into_iter().flat_map(|snapshot| snapshot.runtimes_of(harness, &session));
+        let runtimes = runtimes.map(|runtime| Id::from(&*runtime.receipt.runtime_id));
+        for id in runtimes.chain([session_form]) {
+            *ids.entry(id).or_default() |= everywhere;
         }
-        ids.insert(format!("{harness}:{session}").into());
     }
     ids
 }
 
-/// The sessions whose rows, or whose relatives' rows, may not be as they were.
-fn rows(before: &Snapshot, now: &Snapshot, sessions: &mut BTreeSet<(Harness, String)>) {
-    let (old, new) = (&before.stored, &now.stored);
-    if Arc::ptr_eq(old, new) {
-        return;
+/// Sessions whose entries may not be as they were, and whether that counts also where no whole view shows it.
+#[derive(Default)]
+struct Sessions(BTreeMap<(Harness, String), bool>);
+
+impl Sessions {
+    fn add(&mut self, harness: Harness, id: &str, everywhere: bool) {
+        *self.0.entry((harness, id.to_owned())).or_default() |= everywhere;
     }
-    let mut add = |row: &Row| {
-        sessions.insert((row.harness, row.id().to_owned()));
-    };
-    if old.has_places_of(new) {
-        let changed = old.rows.iter().zip(&new.rows).filter(|(old, new)| !Arc::ptr_eq(old, new));
-        return changed.for_each(|(_, row)| add(row));
-    }
-    for (here, there) in [(old, new), (new, old)] {
-        for (place, row) in here.rows.iter().enumerate() {
-            let other = there.find(row.harness, row.id()).map(|other| &*there.rows[other]);
-            if other.is_some_and(|other| row.is_as(other)) {
-                continue;
-            }
-            add(row);
-            // A parent counts its children, and what it is called by depends on whether it is in scope.
-            let parent = row.parent.as_ref().and_then(|parent| here.related(row, parent.session_id.as_deref()?));
-            parent.into_iter().chain(here.children(place)).for_each(|relative| add(&here.rows[relative]));
+
+    fn of_runtime(&mut self, snapshot: &Snapshot, runtime: &Runtime, came_or_went: bool) {
+        let source = &runtime.receipt.source;
+        self.add(source.harness, &source.session_id, came_or_went);
+        // Who asked for what is below the runtime had it all.
+        if came_or_went && let Some(row) = snapshot.stored.find(source.harness, &source.session_id) {
+            self.below(&snapshot.stored, row);
         }
     }
+
+    /// The sessions whose rows, or whose relatives' rows, may not be as they were.
+    fn of_rows(&mut self, before: &Snapshot, now: &Snapshot) {
+        let (old, new) = (&before.stored, &now.stored);
+        if Arc::ptr_eq(old, new) {
+            return;
+        }
+        if old.has_places_of(new) {
+            for (was, is) in old.rows.iter().zip(&new.rows).filter(|(was, is)| !Arc::ptr_eq(was, is)) {
+                self.add(is.harness, is.id(), was.session.content != is.session.content);
+            }
+            return;
+        }
+        for (here, there) in [(old, new), (new, old)] {
+            for (place, row) in here.rows.iter().enumerate() {
+                let other = there.find(row.harness, row.id()).map(|other| &*there.rows[other]);
+                if other.is_some_and(|other| row.is_as(other)) {
+                    continue;
+                }
+                self.add(
+                    row.harness,
+                    row.id(),
+                    other.is_some_and(|other| row.session.content != other.session.content),
+                );
+                let moved = other.is_some_and(|other| row.workspace() != other.workspace());
+                // A parent counts its children, those in scope.
+                let parent = row.parent.as_ref().and_then(|parent| here.related(row, parent.session_id.as_deref()?));
+                if let Some(parent) = parent.map(|parent| &here.rows[parent]) {
+                    self.add(parent.harness, parent.id(), moved);
+                }
+                if moved || other.is_none_or(|other| row.parent != other.parent) {
+                    self.below(here, place);
+                }
+            }
+        }
+    }
+
+    /// All below a session: what is out of scope or not there leads nowhere, and is no parent that could be named.
+    fn below(&mut self, stored: &Stored, row: usize) {
+        let mut seen = HashSet::new();
+        let mut open: Vec<usize> = vec![row];
+        while let Some(row) = open.pop() {
+            for child in stored.children(row).filter(|child| seen.insert(*child)) {
+                self.add(stored.rows[child].harness, stored.rows[child].id(), true);
+                open.push(child);
+            }
+        }
+    }
+}
+
+/// The session that an entry's id names, where it has that form.
+fn session_of(id: &str) -> Option<(Harness, &str)> {
+    let (harness, session) = id.split_once(':')?;
+    Some((harness.parse().ok()?, session))
 }
 
 impl Snapshot {
@@ -228,12 +339,11 @@ impl Snapshot {
             let source = &runtime.receipt.source;
             format!("{}:{}", source.harness, source.session_id).into()
         });
-        let session = id.split_once(':').and_then(|(harness, session)| Some((harness.parse().ok()?, session)));
-        let of_session = session.into_iter().flat_map(|(harness, session)| self.runtimes_of(harness, session));
+        let of_session = session_of(id).into_iter().flat_map(|(harness, session)| self.runtimes_of(harness, session));
         of_runtime.chain(of_session.map(|runtime| Id::from(&*runtime.receipt.runtime_id))).collect()
     }
 
-    fn runtimes_of(&self, harness: Harness, session: &str) -> impl Iterator<Item = &Runtime> {
+    fn runtimes_of<'a>(&'a self, harness: Harness, session: &'a str) -> impl Iterator<Item = &'a Runtime> {
         let source = move |runtime: &&Runtime| {
             let source = &runtime.receipt.source;
             source.harness == harness && source.session_id == session

@@ -66,6 +66,7 @@ impl Engine {
             handle: handle.clone(),
             watches: Watches::new(watcher),
             shape: None,
+            anew: false,
             processes: HashMap::new(),
             degraded: false,
         };
@@ -96,6 +97,8 @@ struct Thread {
     watches: Watches,
     /// The shape of the roots for which directories are watched; `None` where they must be looked at again.
     shape: Option<u64>,
+    /// Whether paths may lead to other directories than those that are watched.
+    anew: bool,
     /// The processes whose end is waited for.
     processes: HashMap<i32, AbortHandle>,
     /// Whether some directory that matters is not watched.
@@ -129,11 +132,11 @@ impl Thread {
             }
             told.hints.live |= signalled.live;
             if let Some(observed) = signalled.observed {
-                registry.published().update(|next| next.observed = Arc::new(observed));
+                registry.published().observe(observed);
             }
             if told.lost || looked.elapsed() >= pace {
                 looked = Instant::now();
-                self.shape = None;
+                (self.shape, self.anew) = (None, true);
                 self.signals.receipts.notify_one();
                 // Nobody cancels it.
                 let _ = registry.read(&Patient);
@@ -153,7 +156,8 @@ impl Thread {
                 return;
             }
             self.shape = Some(shape);
-            let Armed { unseen, limited } = self.watches.arm(&registry.places());
+            let anew = std::mem::take(&mut self.anew);
+            let Armed { unseen, limited, .. } = self.watches.arm(&registry.places(), anew);
             self.degraded = !limited.is_empty();
             registry.state().degrade(&limited);
             let mut hints = Hints::default();

@@ -112,6 +112,11 @@ impl Following {
         }
     }
 
+    /// Its entry, as it was seen last.
+    pub fn entry(&self) -> &Entry {
+        &self.entry
+    }
+
     /// The file that the session is in; a database has a log beside it.
     pub fn location(&self) -> Option<&Path> {
         self.follower.as_ref().map(|follower| &*follower.session().location)

@@ -1,11 +1,13 @@
 //! Who follows a session's messages, and is woken when they may have changed.
 
 use super::changes::{Change, Id};
+use super::follow::Following;
 use crate::authority::Grant;
+use crate::protocol::Harness;
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -17,31 +19,54 @@ pub struct Followers(HashMap<String, Arc<Pulse>>);
 pub struct Pulse {
     /// The entries whose changes matter.
     ids: Vec<Id>,
-    /// The directory of the session's file.
-    directory: Mutex<Option<PathBuf>>,
+    place: Mutex<Place>,
     wake: Notify,
     review: AtomicBool,
     ended: CancellationToken,
-    grant: Mutex<Grant>,
+    seen: Mutex<Seen>,
+}
+
+/// Where the session is.
+#[derive(Default)]
+struct Place {
+    /// The directory of its file.
+    directory: Option<PathBuf>,
+    harness: Option<Harness>,
+    workspace: Option<String>,
+}
+
+/// What the client may see.
+#[derive(Clone)]
+pub struct Seen {
+    /// By its authority.
+    pub grant: Grant,
+    /// Set when what was made by that to be told is not to be told any more.
+    pub void: CancellationToken,
 }
 
 impl Pulse {
     /// A pulse for the session that is listed under one of these ids.
     pub fn new(ids: Vec<Id>, grant: Grant) -> Self {
+        let ended = CancellationToken::new();
         Self {
-            grant: Mutex::new(grant),
             ids,
-            directory: Mutex::default(),
+            place: Mutex::default(),
             wake: Notify::new(),
             review: AtomicBool::new(false),
-            ended: CancellationToken::new(),
+            seen: Mutex::new(Seen { grant, void: ended.child_token() }),
+            ended,
         }
     }
 
-    /// Where the session's file is now.
-    pub fn lies(&self, location: Option<&Path>) {
-        let directory = location.and_then(Path::parent).map(Path::to_owned);
-        *self.directory.lock().unwrap_or_else(PoisonError::into_inner) = directory;
+    /// Takes note of where the session is now.
+    pub fn lies(&self, following: &Following) {
+        let directory = following.location().and_then(Path::parent).map(Path::to_owned);
+        let entry = following.entry();
+        *self.place() = Place { directory, harness: Some(entry.harness), workspace: entry.workspace.clone() };
+    }
+
+    fn place(&self) -> MutexGuard<'_, Place> {
+        self.place.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Resolves when something may have changed.
@@ -54,9 +79,32 @@ impl Pulse {
         self.review.swap(false, Ordering::SeqCst)
     }
 
-    /// What the client may see.
-    pub fn grant(&self) -> Grant {
-        self.grant.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// What the client may see now. To be asked behind [`Self::needs_review`], so that no narrowing is missed.
+    pub fn sees(&self) -> Seen {
+        self.seen().clone()
+    }
+
+    /// Narrows what the client may see; it ends where nothing is left.
+    pub fn narrow(&self, narrow: impl Fn(&Grant) -> Option<Grant>) {
+        let mut seen = self.seen();
+        match narrow(&seen.grant) {
+            Some(grant) => {
+                let place = self.place();
+                let reached = place.harness.is_none_or(|harness| grant.reaches_harness(harness))
+                    && grant.reaches_workspace(place.workspace.as_deref());
+                if !reached {
+                    std::mem::replace(&mut seen.void, self.ended.child_token()).cancel();
+                }
+                seen.grant = grant;
+            }
+            None => self.ended.cancel(),
+        }
+        drop(seen);
+        self.look_again();
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Set when it is over.
@@ -88,14 +136,7 @@ impl Followers {
 
     /// Narrows what all may see.
     pub fn narrow(&self, narrow: impl Fn(&Grant) -> Option<Grant>) {
-        for pulse in self.0.values() {
-            let mut grant = pulse.grant.lock().unwrap_or_else(PoisonError::into_inner);
-            match narrow(&grant) {
-                Some(narrowed) => *grant = narrowed,
-                None => pulse.ended.cancel(),
-            }
-            pulse.look_again();
-        }
+        self.0.values().for_each(|pulse| pulse.narrow(&narrow));
     }
 
     pub fn len(&self) -> usize {
@@ -112,8 +153,7 @@ impl Followers {
     /// Wakes those whose files are in one of these directories.
     pub fn stir(&self, directories: &BTreeSet<&Path>) {
         for pulse in self.0.values() {
-            let directory = pulse.directory.lock().unwrap_or_else(PoisonError::into_inner);
-            if directory.as_deref().is_none_or(|directory| directories.contains(directory)) {
+            if pulse.place().directory.as_deref().is_none_or(|directory| directories.contains(directory)) {
                 pulse.wake.notify_one();
             }
         }

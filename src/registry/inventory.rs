@@ -141,17 +141,11 @@ impl Stored {
         if !row.alone || row.own_id.is_some() || *row.session.location != *before.location || !is_touch(before, now) {
             return None;
         }
-        // A name that came from elsewhere stays; whether it would, for a session that names itself anew, the join knows.
-        let named = row.title != before.title;
-        if named && before.title != now.title {
-            return None;
-        }
         let mut session = now.clone();
         if row.session.handle != session.handle {
             Arc::make_mut(&mut session).handle.clone_from(&row.session.handle);
         }
-        let title = if named { row.title.clone() } else { now.title.clone() };
-        let touched = Row { session, title, ..(**row).clone() };
+        let touched = Row { session, ..(**row).clone() };
         let mut all = self.clone();
         let at = all.position(place);
         all.order.remove(at);
@@ -187,10 +181,10 @@ impl Stored {
     }
 }
 
-/// Whether two states of a session differ in nothing that another row depends on.
+/// Whether two states of a session differ in nothing that another row depends on, nor on what others call it.
 fn is_touch(before: &Session, now: &Session) -> bool {
-    let Session { title, model, profile, updated_at_ms, resumable, .. } = before.clone();
-    Session { title, model, profile, updated_at_ms, resumable, ..now.clone() } == *before
+    let Session { model, profile, updated_at_ms, resumable, content, .. } = before.clone();
+    Session { model, profile, updated_at_ms, resumable, content, ..now.clone() } == *before
 }
 
 fn sort_key(row: &Row) -> (Reverse<Option<i64>>, &str, &str) {
@@ -364,13 +358,15 @@ fn remarks(rows: &mut [Row], by_id: &Index, scans: &[&RootScan]) {
 
 /// A session that says where it goes on is the parent of that one.
 fn continuations(rows: &mut [Row], by_id: &Index) {
-    let told: Vec<(usize, String)> = rows
+    let mut told: Vec<(usize, String)> = rows
         .iter()
         .filter_map(|row| {
             let next = row.session.continued_in.as_ref()?;
             Some((related(by_id, row, next)?, row.session.id.to_string()))
         })
         .collect();
+    // Which of several counts must not change with the time of their newest messages.
+    told.sort_unstable();
     for (row, session_id) in told {
         rows[row].parent.get_or_insert(Parent { session_id: Some(session_id), relation: Relation::Continuation });
     }

@@ -24,11 +24,10 @@ impl Snapshot {
         }
         let (harness, session) = id.split_once(':')?;
         let harness: Harness = harness.parse().ok()?;
-        let row = self.visible_row(harness, session, grant);
-        let named = row.map_or(session, |row| &self.stored.rows[row].session.id);
-        if let Some(runtime) = runtimes.into_iter().find(|runtime| runs(runtime, harness, named)) {
+        if let Some(runtime) = runtimes.into_iter().find(|runtime| runs(runtime, harness, session)) {
             return Some(self.join(runtime, grant));
         }
+        let row = self.visible_row(harness, session, grant);
         let live = self.visible_live(grant).remove(&(harness, session));
         let row = row.map(|row| (row, &*self.stored.rows[row]));
         (row.is_some() || live.is_some()).then_some(Item { row, live, runtime: None })
@@ -49,11 +48,10 @@ impl Snapshot {
         }
         let (harness, session) = id.split_once(':')?;
         let harness: Harness = harness.parse().ok()?;
-        let row = self.visible_row(harness, session, grant);
-        let named = row.map_or(session, |row| &self.stored.rows[row].session.id);
-        if !twins && runtimes.iter().any(|runtime| runs(runtime, harness, named)) {
+        if !twins && runtimes.iter().any(|runtime| runs(runtime, harness, session)) {
             return None;
         }
+        let row = self.visible_row(harness, session, grant);
         let live = looks.then(|| self.visible_live(grant).remove(&(harness, session))).flatten();
         let row = row.map(|row| (row, &*self.stored.rows[row]));
         (row.is_some() || live.is_some()).then_some(Item { row, live, runtime: None })
@@ -62,8 +60,8 @@ impl Snapshot {
     /// The entry as it goes out, without what `include` adds.
     pub fn entry(&self, item: &Item<'_>, grant: &Grant) -> Entry {
         let mut entry = item.to_entry(&self.stored, grant);
-        let of_session = |runtime: &&Runtime| runs(runtime, item.harness(), item.session_id());
-        if item.row.is_some() && self.observed.runtimes.iter().any(|runtime| of_session(&runtime)) {
+        if let Some((_, row)) = item.row.filter(|_| !self.observed.runtimes.is_empty()) {
+            let of_session = |runtime: &&Runtime| runs(runtime, row.harness, row.id());
             let ids: Vec<String> = self
                 .visible_runtimes(grant)
                 .into_iter()

@@ -23,11 +23,11 @@ mod watches;
 
 pub use crate::harness::Attendant;
 pub use follow::{Following, Outcome};
-pub use followers::Pulse;
+pub use followers::{Pulse, Seen};
 pub use page::CursorError;
 pub use query::Request;
-pub use subscription::{Subscription, Told};
-pub use watch::Watching;
+pub use subscription::Subscription;
+pub use watch::{Ready, Watching};
 
 use crate::harness::{self, Homes, Live, Root};
 use crate::protocol::{Harness, Problem, RootOrigin, Skipped};
@@ -77,6 +77,8 @@ pub struct Snapshot {
     unwatched: Arc<Vec<Problem>>,
     elapsed: BTreeMap<Harness, Duration>,
     revision: String,
+    /// That of the last change.
+    number: u64,
 }
 
 /// What was found below one root.
@@ -146,7 +148,7 @@ impl Registry {
         self.read(attendant)?;
         let observed = look.finish();
         let mut published = self.published();
-        published.update(|next| next.observed = Arc::new(observed));
+        published.observe(observed);
         Ok(published.current.clone())
     }
 

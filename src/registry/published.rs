@@ -4,6 +4,7 @@ use super::Snapshot;
 use super::changes::Log;
 use super::followers::Followers;
 use super::subscription::Subscriptions;
+use crate::runtime::Observed;
 use std::sync::Arc;
 
 pub struct Published {
@@ -25,12 +26,19 @@ impl Published {
         self.subscriptions.len() + self.followers.len()
     }
 
+    /// Takes note of what the runtimes said, unless that is older than what is known.
+    pub fn observe(&mut self, observed: Observed) {
+        if observed.number >= self.current.observed.number {
+            self.update(|next| next.observed = Arc::new(observed));
+        }
+    }
+
     /// Changes the inventory, numbers what differs by it, and tells who watches.
     pub fn update(&mut self, change: impl FnOnce(&mut Snapshot)) {
         let mut next = (*self.current).clone();
         change(&mut next);
         let changes = self.log.note(&self.current, &next);
-        next.revision = self.log.revision();
+        (next.revision, next.number) = (self.log.revision(), self.log.last());
         let before = std::mem::replace(&mut self.current, Arc::new(next));
         if !changes.is_empty() {
             self.subscriptions.tell(&before, &self.current, &changes);

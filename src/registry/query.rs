@@ -100,11 +100,14 @@ impl Snapshot {
         (excerpt.is_some() || names_hold(item, text)).then_some(excerpt)
     }
 
-    /// The ids of all entries that a query means, in the order of its list.
-    pub fn ids(&self, request: &Request<'_>, attendant: &dyn Attendant) -> Result<Vec<Id>, Error> {
-        let (mut items, _) = self.select(request, attendant)?;
+    /// The ids of all entries that a query may mean, as far as can be told without reading messages, in the order of its
+    /// list.
+    pub fn candidates(&self, query: &Query, grant: &Grant) -> Vec<Id> {
+        let mut filter = Filter::new(query, self, grant);
+        let mut items = self.items(query, grant);
+        items.retain(|item| filter.admits(item));
         items.sort_by(Item::compare);
-        Ok(items.iter().map(|item| item.id().into()).collect())
+        items.iter().map(|item| item.id().into()).collect()
     }
 
     /// The entry that a list of this query has under an id, if it has one.

@@ -175,6 +175,8 @@ impl RootScan {
             self.files.retain(|_, file| file.generation == self.generation);
             self.changed |= self.files.len() != before;
         }
+        // What is missing above the root is no affair of the root.
+        finder.awaiting.retain(|path| path.starts_with(&self.root.path));
         self.finder = finder;
         self.refresh_live();
         self.elapsed = begin.elapsed();
@@ -186,7 +188,7 @@ impl RootScan {
         let Some(store) = self.store else { return };
         let live = store.live(&self.root, &mut self.sessions().map(|session| &**session));
         self.live = live;
-        let places = self.finder.visited.iter().chain(&self.live.places);
+        let places = self.finder.visited.iter().chain(&self.finder.awaiting).chain(&self.live.places);
         self.shape = places.map(|path| mark(path)).fold(0, u64::wrapping_add);
     }
 
@@ -228,7 +230,7 @@ impl RootScan {
     /// The directories that its files are in, and those that may get some.
     pub fn directories(&self) -> BTreeSet<PathBuf> {
         let parents = self.files.keys().filter_map(|path| Path::new(path).parent());
-        let visited = self.finder.visited.iter().map(PathBuf::as_path);
+        let visited = self.finder.visited.iter().chain(&self.finder.awaiting).map(PathBuf::as_path);
         parents.chain(visited).chain([&*self.root.path]).map(Path::to_owned).collect()
     }
 
@@ -241,7 +243,8 @@ impl RootScan {
             Ok(Reading { mut sessions, names, workspaces, remarks })
                 if sessions.len() == 1 && names.is_empty() && workspaces.is_empty() && remarks.is_empty() =>
             {
-                Known::Session(Arc::new(sessions.swap_remove(0)))
+                let session = sessions.swap_remove(0);
+                Known::Session(Arc::new(Session { content: Some((source.stamp, source.beside)), ..session }))
             }
             Ok(Reading { sessions, names, workspaces, remarks }) => Known::Many(Box::new(Many {
                 sessions: sessions.into_iter().map(Arc::new).collect(),

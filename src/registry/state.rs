@@ -140,7 +140,7 @@ impl State {
         }
     }
 
-    /// Takes note of what is not watched whole, where the first of it is.
+    /// Takes note of what is not watched whole.
     pub fn degrade(&mut self, limited: &BTreeMap<Target, PathBuf>) {
         let problem = |(target, path): (&Target, &PathBuf)| {
             let harness = match target {

@@ -33,6 +33,10 @@ pub struct Subscription {
 struct View {
     grant: Grant,
     phase: Phase,
+    /// The number of the last change that was looked at.
+    last: u64,
+    /// Set when what was made to be told is not to be told any more.
+    void: CancellationToken,
     /// The entries that are to be told for the first time, and that they are.
     unsent: VecDeque<Id>,
     unsent_ids: HashSet<Id>,
@@ -62,6 +66,38 @@ enum Phase {
     Told { until: u64 },
     /// Only changes are told.
     Synced,
+}
+
+/// What is to be told next.
+pub enum Next {
+    /// Nothing, for now.
+    Nothing,
+    /// The inventory is newer than the one that this was asked of, or the view another one by now: ask again.
+    Again,
+    /// These events; none of them once `void` is set.
+    Events {
+        /// Set when they are not to be told any more.
+        void: CancellationToken,
+        /// In their order.
+        told: Vec<Told>,
+    },
+}
+
+/// What is looked up next to be told. Files may have to be read for that, and then nobody is to wait for it.
+struct Plan {
+    grant: Grant,
+    void: CancellationToken,
+    as_of: Option<u64>,
+    work: Work,
+}
+
+enum Work {
+    /// Tell this.
+    Tell(Vec<Told>),
+    /// Tell these entries for the first time.
+    First(Vec<Id>),
+    /// Tell what became of an entry.
+    Change { revision: u64, id: Id, had: bool },
 }
 
 /// Something to be told, as of a revision.
@@ -108,6 +144,9 @@ impl Subscriptions {
 impl Subscription {
     /// One who begins with all that there is, or, where `replay` is known, with what came after what the client has.
     pub fn new(id: String, query: Query, grant: Grant, replay: Option<Replay>, now: &Snapshot) -> Self {
+        // Only reading all messages would tell which entries a client has that searched them.
+        let searches = searches(&query);
+        let replay = replay.map(|replay| if searches { Replay::Unknown } else { replay });
         let phase = match &replay {
             None => Phase::Begin { anew: false },
             Some(Replay::Unknown) => Phase::Begin { anew: true },
@@ -115,22 +154,25 @@ impl Subscription {
         };
         // What came after what the client has is told with what it knows of problems.
         let told = now.visible_problems(&grant);
+        let ended = CancellationToken::new();
         let mut view = View {
             grant,
             phase,
+            last: now.number,
+            void: ended.child_token(),
             unsent: VecDeque::new(),
             unsent_ids: HashSet::new(),
             pending: BTreeSet::new(),
             latest: HashMap::new(),
             told,
-            has: searches(&query).then(HashSet::new),
+            has: searches.then(HashSet::new),
         };
         if let Some(Replay::Changes(changes)) = replay {
             for change in changes {
-                view.note(change.revision, change.subject, change.was_seen);
+                view.note(change.revision, change.subject, change.was_listed);
             }
         }
-        Self { id, query, view: Mutex::new(view), wake: Notify::new(), ended: CancellationToken::new() }
+        Self { id, query, view: Mutex::new(view), wake: Notify::new(), ended }
     }
 
     /// Whether the first state is told.
@@ -163,13 +205,14 @@ impl Subscription {
         }
     }
 
-    fn narrow(&self, narrow: impl Fn(&Grant) -> Option<Grant>) {
+    /// Narrows what it may see; it begins anew, or ends where nothing is left.
+    pub fn narrow(&self, narrow: impl Fn(&Grant) -> Option<Grant>) {
         let mut view = self.view();
         match narrow(&view.grant) {
             Some(grant) if grant == view.grant => {}
             Some(grant) => {
                 view.grant = grant;
-                view.begin_anew();
+                self.begin_anew(&mut view);
             }
             None => self.ended.cancel(),
         }
@@ -178,6 +221,7 @@ impl Subscription {
 
     fn take(&self, before: &Snapshot, now: &Snapshot, changes: &[Change]) {
         let mut view = self.view();
+        view.last = now.number;
         if matches!(view.phase, Phase::Begin { .. }) {
             return;
         }
@@ -185,119 +229,99 @@ impl Subscription {
         let (before, now) = (&*self.seen(before), &*self.seen(now));
         let mut old = Filter::new(&self.query, before, &grant);
         let mut new = Filter::new(&self.query, now, &grant);
-        let changed: HashSet<&Id> = changes.iter().filter_map(|change| change.subject.entry()).collect();
         for change in changes {
             let Subject::Entry(id) = &change.subject else {
                 view.note(change.revision, Subject::Problems, true);
                 continue;
             };
-            let mut ids = vec![id.clone()];
-            // In a view of its own another id may stand for the same; one that changed itself is looked at for that.
-            ids.extend(before.kin(id).into_iter().chain(now.kin(id)).filter(|kin| !changed.contains(kin)));
-            for id in ids {
-                if view.unsent_ids.contains(&id) {
-                    continue;
+            if view.unsent_ids.contains(id) {
+                continue;
+            }
+            let was = before.item_in(id, &self.query, &grant).filter(|item| old.admits(item));
+            let is = now.item_in(id, &self.query, &grant).filter(|item| new.admits(item));
+            let same = match (&was, &is) {
+                (None, None) => true,
+                (Some(was), Some(is)) => {
+                    same_but_clocks(&before.entry(was, &grant), &now.entry(is, &grant))
+                        && (was.session() == is.session() || !self.reads())
                 }
-                let was = before.item_in(&id, &self.query, &grant).filter(|item| old.admits(item));
-                let is = now.item_in(&id, &self.query, &grant).filter(|item| new.admits(item));
-                let same = match (&was, &is) {
-                    (None, None) => true,
-                    (Some(was), Some(is)) => {
-                        let same_file = was.session().map(std::ptr::from_ref) == is.session().map(std::ptr::from_ref);
-                        let base = same_but_clocks(&before.entry(was, &grant), &now.entry(is, &grant));
-                        base && (same_file || !self.reads())
-                    }
-                    _ => false,
-                };
-                let had = view.has.as_ref().map_or(was.is_some(), |has| has.contains(&id));
-                // What is told later is what is true then, so what has come back needs to be looked at again, too.
-                if !same || view.latest.contains_key(&Subject::Entry(id.clone())) {
-                    view.note(change.revision, Subject::Entry(id), had);
-                }
+                _ => false,
+            };
+            let had = view.has.as_ref().map_or(was.is_some(), |has| has.contains(id));
+            // What is told later is what is true then, so what has come back needs to be looked at again, too.
+            if !same || view.latest.contains_key(&change.subject) {
+                view.note(change.revision, change.subject.clone(), had);
             }
         }
         if view.pending.len() > limits::CHANGES_PENDING {
-            view.begin_anew();
+            self.begin_anew(&mut view);
         }
         self.wake.notify_one();
     }
 
     /// What is to be told next, as things are now: at most `count` events of a state that is told for the first time,
-    /// or one change.
-    pub fn next(
-        &self,
-        now: &Snapshot,
-        roots: &[Root],
-        count: usize,
-        attendant: &dyn Attendant,
-    ) -> Result<Vec<Told>, Error> {
+    /// or one change. Nobody waits for it while files are read.
+    pub fn next(&self, now: &Snapshot, roots: &[Root], count: usize, attendant: &dyn Attendant) -> Result<Next, Error> {
         let now = &*self.seen(now);
         let mut view = self.view();
-        if let Phase::Begin { anew } = view.phase {
-            view.phase = Phase::Telling;
-            self.begin(&mut view, now, roots, attendant)?;
-            if anew {
-                return Ok(vec![told(view.as_of(), RegistryEvent::Resync {})]);
-            }
+        if view.last > now.number {
+            return Ok(Next::Again);
         }
-        let grant = view.grant.clone();
+        let Some(Plan { grant, void, as_of, work }) = self.plan(&mut view, now, count) else {
+            return Ok(Next::Nothing);
+        };
+        drop(view);
         let request = Request { query: &self.query, cursor: None, limit: usize::MAX, grant: &grant, roots };
         let mut filter = Filter::new(&self.query, now, &grant);
-        let mut events = Vec::new();
-        while view.phase == Phase::Telling && events.len() < count {
-            let Some(id) = view.unsent.pop_front() else {
-                view.phase = Phase::Told { until: 0 };
-                break;
-            };
-            view.unsent_ids.remove(&id);
-            if let Some(entry) = now.listed(&id, &mut filter, &request, attendant)? {
-                view.has.iter_mut().for_each(|has| has.extend([id.clone()]));
-                events.push(told(view.as_of(), RegistryEvent::Added { entry: Box::new(entry) }));
-            }
-        }
-        while events.is_empty() && view.phase != Phase::Telling {
-            let next = view.pending.first().map(|(revision, _)| *revision);
-            if let Phase::Told { until } = view.phase
-                && next.is_none_or(|next| next > until)
-            {
-                view.phase = Phase::Synced;
-                // What still waits is told after this, and asked for by who goes on from here.
-                events.push(told(view.as_of(), RegistryEvent::Synced {}));
-                break;
-            }
-            let Some((revision, subject)) = view.pending.pop_first() else { break };
-            let Some(pending) = view.latest.remove(&subject) else { continue };
-            match subject {
-                Subject::Problems => {
-                    let revision = Some(revision).filter(|revision| *revision > 0).or(view.as_of());
-                    events.extend(view.problems(now).into_iter().map(|event| told(revision, event)));
+        let mut entry = |id: &Id| now.listed(id, &mut filter, &request, attendant);
+        let (told, looked_up) = match work {
+            Work::Tell(told) => (told, Vec::new()),
+            Work::First(ids) => {
+                let (mut events, mut looked_up) = (Vec::new(), Vec::new());
+                for id in ids {
+                    let entry = entry(&id)?;
+                    looked_up.push((id, entry.is_some()));
+                    events.extend(entry.map(|entry| told(as_of, RegistryEvent::Added { entry: Box::new(entry) })));
                 }
-                Subject::Entry(id) => {
-                    let entry = now.listed(&id, &mut filter, &request, attendant)?;
-                    if let Some(has) = &mut view.has {
-                        if entry.is_some() {
-                            has.insert(id.clone())
-                        } else {
-                            has.remove(&id)
-                        };
-                    }
-                    let event = match (pending.had, entry) {
-                        (true, Some(entry)) => RegistryEvent::Updated { entry: Box::new(entry) },
-                        (false, Some(entry)) => RegistryEvent::Added { entry: Box::new(entry) },
-                        (true, None) => RegistryEvent::Removed { id: id.to_string() },
-                        (false, None) => continue,
-                    };
-                    events.push(told(Some(revision), event));
-                }
+                (events, looked_up)
             }
+            Work::Change { revision, id, had } => {
+                let entry = entry(&id)?;
+                let looked_up = vec![(id.clone(), entry.is_some())];
+                let event = match (had, entry) {
+                    (true, Some(entry)) => Some(RegistryEvent::Updated { entry: Box::new(entry) }),
+                    (false, Some(entry)) => Some(RegistryEvent::Added { entry: Box::new(entry) }),
+                    (true, None) => Some(RegistryEvent::Removed { id: id.to_string() }),
+                    (false, None) => None,
+                };
+                (event.into_iter().map(|event| told(Some(revision), event)).collect(), looked_up)
+            }
+        };
+        let mut view = self.view();
+        if void.is_cancelled() {
+            return Ok(Next::Again);
         }
-        Ok(events)
+        looked_up.into_iter().for_each(|(id, has)| view.has(id, has));
+        Ok(if told.is_empty() { Next::Again } else { Next::Events { void, told } })
+    }
+
+    fn plan(&self, view: &mut View, now: &Snapshot, count: usize) -> Option<Plan> {
+        let begin = match view.phase {
+            Phase::Begin { anew } => {
+                self.begin(view, now);
+                anew
+            }
+            _ => false,
+        };
+        let as_of = view.as_of();
+        let work = if begin { Work::Tell(vec![told(as_of, RegistryEvent::Resync {})]) } else { view.work(now, count)? };
+        Some(Plan { grant: view.grant.clone(), void: view.void.clone(), as_of, work })
     }
 
     /// Begins to tell all that there is.
-    fn begin(&self, view: &mut View, now: &Snapshot, roots: &[Root], attendant: &dyn Attendant) -> Result<(), Error> {
-        let request = Request { query: &self.query, cursor: None, limit: usize::MAX, grant: &view.grant, roots };
-        let ids: VecDeque<Id> = now.ids(&request, attendant)?.into();
+    fn begin(&self, view: &mut View, now: &Snapshot) {
+        let ids: VecDeque<Id> = now.candidates(&self.query, &view.grant).into();
+        view.phase = Phase::Telling;
         view.unsent_ids = ids.iter().cloned().collect();
         view.unsent = ids;
         view.pending.clear();
@@ -306,7 +330,17 @@ impl Subscription {
         view.has.iter_mut().for_each(HashSet::clear);
         // They come before the entries are said to be all.
         view.note(0, Subject::Problems, true);
-        Ok(())
+    }
+
+    /// Forgets what was to be told: all is told anew.
+    fn begin_anew(&self, view: &mut View) {
+        std::mem::replace(&mut view.void, self.ended.child_token()).cancel();
+        // Where nothing was told yet there is nothing to be told anew.
+        view.phase = Phase::Begin { anew: view.phase != Phase::Begin { anew: false } };
+        view.unsent.clear();
+        view.unsent_ids.clear();
+        view.pending.clear();
+        view.latest.clear();
     }
 
     fn view(&self) -> MutexGuard<'_, View> {
@@ -345,12 +379,51 @@ impl View {
         self.pending.iter().find(|(revision, _)| *revision > 0).map(|(revision, _)| revision - 1)
     }
 
-    fn begin_anew(&mut self) {
-        self.phase = Phase::Begin { anew: true };
-        self.unsent.clear();
-        self.unsent_ids.clear();
-        self.pending.clear();
-        self.latest.clear();
+    /// What is to be done next.
+    fn work(&mut self, now: &Snapshot, count: usize) -> Option<Work> {
+        if self.phase == Phase::Telling {
+            let ids: Vec<Id> = self.unsent.drain(..count.min(self.unsent.len())).collect();
+            ids.iter().for_each(|id| _ = self.unsent_ids.remove(id));
+            if !ids.is_empty() {
+                return Some(Work::First(ids));
+            }
+            self.phase = Phase::Told { until: 0 };
+        }
+        loop {
+            let next = self.pending.first().map(|(revision, _)| *revision);
+            if let Phase::Told { until } = self.phase
+                && next.is_none_or(|next| next > until)
+            {
+                self.phase = Phase::Synced;
+                // What still waits is told after this, and asked for by who goes on from here.
+                return Some(Work::Tell(vec![told(self.as_of(), RegistryEvent::Synced {})]));
+            }
+            let (revision, subject) = self.pending.pop_first()?;
+            let had = self.latest.remove(&subject).is_some_and(|pending| pending.had);
+            if let Subject::Entry(id) = subject {
+                return Some(Work::Change { revision, id, had });
+            }
+            let revision = Some(revision).filter(|revision| *revision > 0).or(self.as_of());
+            let events = self.problems(now);
+            if !events.is_empty() {
+                return Some(Work::Tell(events.into_iter().map(|event| told(revision, event)).collect()));
+            }
+        }
+    }
+
+    /// Takes note of whether the client has an entry once it is told what was looked up, also for a change of it that
+    /// came meanwhile.
+    fn has(&mut self, id: Id, has: bool) {
+        if let Some(pending) = self.latest.get_mut(&Subject::Entry(id.clone())) {
+            pending.had = has;
+        }
+        if let Some(known) = &mut self.has {
+            if has {
+                known.insert(id);
+            } else {
+                known.remove(&id);
+            }
+        }
     }
 
     /// The problems that came and went since they were told.

@@ -3,18 +3,19 @@
 use super::follow::Following;
 use super::followers::Pulse;
 use super::published::Published;
-use super::subscription::{Replay, Subscription, Told};
+use super::subscription::{Next, Replay, Subscription};
 use super::watches::{Place, Target};
 use super::{Attendant, Engine, Error, Registry, Snapshot};
 use crate::authority::Grant;
 use crate::harness::Patient;
-use crate::protocol::{Harness, Query};
+use crate::protocol::{Harness, Query, RegistryEvent};
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 use tokio::runtime::Handle;
+use tokio_util::sync::CancellationToken;
 
 /// What is asked to be watched.
 pub struct Watching {
@@ -28,15 +29,27 @@ pub struct Watching {
     pub since: Option<String>,
 }
 
+/// Events that are ready to be told.
+pub struct Ready {
+    /// Set when they are not to be told any more.
+    pub void: CancellationToken,
+    /// Each with its revision.
+    pub events: Vec<(String, RegistryEvent)>,
+}
+
 impl Registry {
-    /// Begins to watch. The inventory must have been read for this call.
-    pub fn watch(&self, watching: Watching) -> (Arc<Subscription>, String) {
+    /// Begins to watch, if fewer than `max` are told of changes. The inventory must have been read for this call.
+    pub fn watch(&self, watching: Watching, max: usize) -> Option<(Arc<Subscription>, String)> {
         let Watching { id, query, grant, since } = watching;
         let mut published = self.published();
-        let replay = since.map(|since| published.log.since(&since, &grant).map_or(Replay::Unknown, Replay::Changes));
+        if published.listeners() >= max {
+            return None;
+        }
+        let replay = since.map(|since| published.log.since(&since, &query, &grant));
+        let replay = replay.map(|changes| changes.map_or(Replay::Unknown, Replay::Changes));
         let subscription = Arc::new(Subscription::new(id, query, grant, replay, &published.current));
         published.subscriptions.add(subscription.clone());
-        (subscription, published.log.revision())
+        Some((subscription, published.log.revision()))
     }
 
     /// Ends a subscription; whether there was such a one. With the last one the engine ends.
@@ -47,16 +60,19 @@ impl Registry {
         was
     }
 
-    /// Begins to wake one who follows a session.
-    pub fn follow(&self, id: String, following: &Following, grant: Grant) -> Arc<Pulse> {
+    /// Begins to wake one who follows a session, if fewer than `max` are told of changes.
+    pub fn follow(&self, id: String, following: &Following, grant: Grant, max: usize) -> Option<Arc<Pulse>> {
         let mut published = self.published();
+        if published.listeners() >= max {
+            return None;
+        }
         let session = following.id();
         let mut ids = published.current.kin(session);
         ids.push(session.into());
         let pulse = Arc::new(Pulse::new(ids, grant));
-        pulse.lies(following.location());
+        pulse.lies(following);
         published.followers.add(id, pulse.clone());
-        pulse
+        Some(pulse)
     }
 
     /// Ends one who follows; whether there was such a one. With the last one the engine ends.
@@ -83,11 +99,6 @@ impl Registry {
         }
     }
 
-    /// How many are told of changes.
-    pub fn listeners(&self) -> usize {
-        self.published().listeners()
-    }
-
     /// Narrows what all who are told of changes may see.
     pub fn narrow(&self, narrow: impl Fn(&Grant) -> Option<Grant>) {
         let published = self.published();
@@ -112,18 +123,26 @@ impl Registry {
         Ok(())
     }
 
-    /// What a subscription is to be told next, and the revision as of which it is true.
+    /// What a subscription is to be told next; of what has no revision of its own, that of the inventory.
     pub fn next(
         &self,
         subscription: &Subscription,
         count: usize,
         attendant: &dyn Attendant,
-    ) -> Result<Vec<(String, Told)>, Error> {
-        let now = self.published().current.clone();
+    ) -> Result<Option<Ready>, Error> {
         // What needs them reads files, too, and may wait for others that do.
         let roots = if subscription.reads() { self.roots() } else { Vec::new() };
-        let told = subscription.next(&now, &roots, count, attendant)?;
-        Ok(told.into_iter().map(|told| (now.revision_of(told.revision), told)).collect())
+        loop {
+            let now = self.published().current.clone();
+            match subscription.next(&now, &roots, count, attendant)? {
+                Next::Nothing => return Ok(None),
+                Next::Again => {}
+                Next::Events { void, told } => {
+                    let events = told.into_iter().map(|told| (now.revision_of(told.revision), told.event));
+                    return Ok(Some(Ready { void, events: events.collect() }));
+                }
+            }
+        }
     }
 
     /// A mark of what there is to watch.

@@ -29,8 +29,9 @@ pub struct Place {
 pub struct Armed {
     /// What is watched only now: what changed there before was not told.
     pub unseen: BTreeSet<Target>,
-    /// What is not watched whole, and where first that is so.
+    /// What is not watched whole, and where it is.
     pub limited: BTreeMap<Target, PathBuf>,
+    anew: bool,
 }
 
 /// What the events of a while are hints of.
@@ -58,29 +59,41 @@ impl Watches {
         Self { watcher, wanted: HashMap::new(), ways: HashMap::new() }
     }
 
-    /// Watches these places, and nothing else.
-    pub fn arm(&mut self, places: &[Place]) -> Armed {
-        let mut armed = Armed::default();
+    /// Watches these places, and nothing else. `anew` looks, too, whether what is watched is still what its path leads to.
+    pub fn arm(&mut self, places: &[Place], anew: bool) -> Armed {
+        let mut armed = Armed { anew, ..Armed::default() };
         self.wanted.clear();
         self.ways.clear();
         for place in places {
-            self.arm_way(place, &mut armed);
             for directory in &place.directories {
                 self.wanted.entry(directory.clone()).or_default().insert(place.target);
-                self.watch(directory, place.target, &mut armed);
             }
         }
-        let unwanted = |path: &&Path| !self.wanted.contains_key(*path) && !self.ways.contains_key(*path);
-        let unwanted: Vec<PathBuf> = self.watcher.directories().filter(unwanted).map(Path::to_owned).collect();
-        unwanted.iter().for_each(|path| self.watcher.forget(path));
+        // What is not wanted any more makes room for what is.
+        let above: BTreeSet<&Path> = places.iter().flat_map(|place| place.path.ancestors().skip(1)).collect();
+        self.keep(|watches, path| watches.wanted.contains_key(path) || above.contains(path));
+        for place in places {
+            self.arm_way(place, &mut armed);
+            for directory in &place.directories {
+                self.watch(directory, place, &mut armed);
+            }
+        }
+        self.keep(|watches, path| watches.wanted.contains_key(path) || watches.ways.contains_key(path));
         armed
+    }
+
+    /// Watches no others any more.
+    fn keep(&mut self, keep: impl Fn(&Self, &Path) -> bool) {
+        let unwanted: Vec<PathBuf> =
+            self.watcher.directories().filter(|path| !keep(self, path)).map(Path::to_owned).collect();
+        unwanted.iter().for_each(|path| self.watcher.forget(path));
     }
 
     /// Watches the directory above a place, else the nearest one above it that is there.
     fn arm_way(&mut self, place: &Place, armed: &mut Armed) {
         let mut below = place.path.as_path();
         while let (Some(above), Some(name)) = (below.parent(), below.file_name()) {
-            if self.watch(above, place.target, armed) {
+            if self.watch(above, place, armed) {
                 self.ways.entry(above.to_owned()).or_default().push((name.to_owned(), place.target));
                 return;
             }
@@ -88,19 +101,22 @@ impl Watches {
         }
     }
 
-    /// Watches a directory for a target; whether it is watched.
-    fn watch(&mut self, directory: &Path, target: Target, armed: &mut Armed) -> bool {
-        if self.watcher.watches(directory) {
+    /// Watches a directory for a place; whether it is there.
+    fn watch(&mut self, directory: &Path, place: &Place, armed: &mut Armed) -> bool {
+        if !armed.anew && self.watcher.watches(directory) {
             return true;
         }
         match self.watcher.watch(directory) {
-            Ok(()) => {
-                armed.unseen.insert(target);
+            Ok(new) => {
+                armed.unseen.extend(new.then_some(place.target));
                 true
             }
-            Err(Error::Missing) => false,
+            Err(Error::Missing) => {
+                self.watcher.forget(directory);
+                false
+            }
             Err(Error::Limit | Error::Io(_)) => {
-                armed.limited.entry(target).or_insert_with(|| directory.to_owned());
+                armed.limited.entry(place.target).or_insert_with(|| place.path.clone());
                 // It is there, and no nearer way is to be found above it.
                 true
             }
@@ -121,6 +137,11 @@ impl Watches {
                 }
                 Event::Entry(directory, name) => {
                     let path = directory.join(&name);
+                    // The path may lead to another directory now.
+                    if self.watcher.watches(&path) {
+                        self.watcher.forget(&path);
+                        told.rearm = true;
+                    }
                     let targets = self.wanted.get(&directory).into_iter().flatten();
                     targets.for_each(|target| told.hint(*target, Some(&path)));
                     let ways = self.ways.get(&directory).into_iter().flatten();

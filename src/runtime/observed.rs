@@ -9,6 +9,8 @@ pub struct Observed {
     pub runtimes: Vec<Runtime>,
     /// What could not be read, or did not answer as it should.
     pub troubles: Vec<Trouble>,
+    /// Which look it was: of two the one that began later counts.
+    pub number: u64,
 }
 
 /// A problem, and the conversation that it is about, where that is known.

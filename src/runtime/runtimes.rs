@@ -14,6 +14,7 @@ use crate::authority::Grant;
 use crate::limits;
 use crate::protocol::{Endpoint, Lease, Notification, Permission, Problem, Source};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::runtime::Handle;
@@ -29,6 +30,8 @@ pub struct Runtimes {
     attachments: Mutex<HashMap<String, Arc<Attachment>>>,
     seats: Seats,
     closed: CancellationToken,
+    /// How many looks at all of them have begun.
+    looks: AtomicU64,
 }
 
 /// What is published now.
@@ -74,7 +77,15 @@ impl Runtimes {
     /// The runtimes whose receipts are there. What needs connections runs on `handle`.
     pub fn new(receipts: Receipts, handle: Handle) -> Self {
         let (known, attachments) = (Mutex::default(), Mutex::default());
-        Self { receipts, handle, known, attachments, seats: Seats::default(), closed: CancellationToken::new() }
+        Self {
+            receipts,
+            handle,
+            known,
+            attachments,
+            seats: Seats::default(),
+            closed: CancellationToken::new(),
+            looks: 0.into(),
+        }
     }
 
     /// The receipts themselves.
@@ -116,11 +127,13 @@ impl Runtimes {
 
     /// Asks all runtimes what they do. One that has failed for too long is forgotten.
     pub async fn observe(self: &Arc<Self>) -> Observed {
+        let number = self.looks.fetch_add(1, Ordering::Relaxed) + 1;
         let runtimes = self.clone();
         let published = tokio::task::spawn_blocking(move || runtimes.published()).await.unwrap_or_default();
         let mut observed = self.ask(published.known).await;
         let unplaced = published.problems.into_iter().map(|problem| Trouble { problem, source: None });
         observed.troubles.extend(unplaced);
+        observed.number = number;
         observed
     }
 

@@ -1,21 +1,22 @@
 //! Following a session's messages.
 
+use super::watch::narrowed;
 use super::{Context, Service, blocking, registry};
 use crate::harness::Patient;
 use crate::protocol::{
     Empty, FollowParams, FollowResult, Notification, Reason, RpcError, SessionEvent, SessionEventParams, UnfollowParams,
 };
-use crate::registry::{Following, Outcome, Pulse};
+use crate::registry::{Following, Outcome, Pulse, Seen};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc;
 use tokio::sync::watch::Receiver;
+use tokio_util::sync::CancellationToken;
 
 pub(super) async fn follow(
     service: Arc<Service>,
     context: Context,
     params: FollowParams,
 ) -> Result<FollowResult, RpcError> {
-    service.may_subscribe()?;
     let (of, asking) = (service.clone(), context.clone());
     let opened = blocking(move || -> Result<_, RpcError> {
         let snapshot = of.registry.snapshot(&asking)?;
@@ -26,7 +27,11 @@ pub(super) async fn follow(
     context.check()?;
     let (following, session, cursor) = opened;
     let subscription = service.new_subscription();
-    let pulse = service.registry.follow(subscription.clone(), &following, context.grant.clone());
+    let (grant, max) = (context.grant.clone(), service.limits().subscriptions);
+    let pulse = service.registry.follow(subscription.clone(), &following, grant, max);
+    let pulse = pulse.ok_or_else(|| service.subscribed_too_often())?;
+    // It may have been narrowed since this was asked.
+    pulse.narrow(|known| narrowed(known, &context));
     service.keep_watching().inspect_err(|_| _ = service.registry.unfollow(&subscription))?;
     let following = Arc::new(Mutex::new(following));
     let follower = Follower { service, following, pulse, subscription: subscription.clone() };
@@ -67,14 +72,14 @@ impl Follower {
         }
         loop {
             let Ok(permit) = outgoing.reserve().await else { return };
-            let Ok(Some(event)) = self.look().await else {
+            let Ok(Some((event, void))) = self.look().await else {
                 drop(permit);
                 self.wait().await;
                 continue;
             };
             let params = SessionEventParams { subscription: self.subscription.clone(), event };
             if let Ok(notification) = Notification::new("session/event", &params) {
-                permit.send(notification);
+                permit.send(notification.unless(&void));
             }
         }
     }
@@ -87,25 +92,29 @@ impl Follower {
         }
     }
 
-    /// What is new, if anything is.
-    async fn look(&self) -> Result<Option<SessionEvent>, RpcError> {
+    /// What is new, if anything is, and what is set when it is not to be told any more.
+    async fn look(&self) -> Result<Option<(SessionEvent, CancellationToken)>, RpcError> {
         let (service, following, pulse) = (self.service.clone(), self.following.clone(), self.pulse.clone());
         blocking(move || {
             let registry = &service.registry;
             let (mut following, roots) = (lock(&following), registry.roots());
-            let lost = match following.read(&roots, &Patient)? {
-                Outcome::Event(event) => return Ok(Some(event)),
-                Outcome::Nothing => false,
-                Outcome::Lost => true,
+            let needs_review = pulse.needs_review();
+            let Seen { grant, void } = pulse.sees();
+            let review = |following: &mut Following, anew: bool| -> Result<_, RpcError> {
+                let outcome = following.review(&*registry.now(anew)?, &grant, &roots, &Patient)?;
+                pulse.lies(following);
+                Ok(outcome)
             };
-            if !lost && !pulse.needs_review() {
-                return Ok(None);
+            // What fell out of scope is not read any more.
+            if needs_review && let Outcome::Event(event) = review(&mut following, false)? {
+                return Ok(Some((event, void)));
             }
-            let now = registry.now(lost)?;
-            let outcome = following.review(&now, &pulse.grant(), &roots, &Patient)?;
-            pulse.lies(following.location());
+            let outcome = match following.read(&roots, &Patient)? {
+                Outcome::Lost => review(&mut following, true)?,
+                outcome => outcome,
+            };
             Ok(match outcome {
-                Outcome::Event(event) => Some(event),
+                Outcome::Event(event) => Some((event, void)),
                 Outcome::Nothing | Outcome::Lost => None,
             })
         })

@@ -1,24 +1,22 @@
 //! Watching the inventory.
 
 use super::{Context, Service, blocking, registry};
+use crate::authority::Grant;
 use crate::harness::Patient;
 use crate::limits;
 use crate::protocol::{
-    Empty, Notification, Reason, RegistryEventParams, RpcError, UnwatchParams, WatchParams, WatchResult,
+    Empty, Notification, Permission, Reason, RegistryEventParams, RpcError, UnwatchParams, WatchParams, WatchResult,
 };
-use crate::registry::{Subscription, Watching};
+use crate::registry::{Ready, Subscription, Watching};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::sync::watch::Receiver;
 
 impl Service {
-    /// Whether a client may have one subscription more.
-    pub(super) fn may_subscribe(&self) -> Result<(), RpcError> {
+    /// Why a client may have no subscription more.
+    pub(super) fn subscribed_too_often(&self) -> RpcError {
         let max = self.limits().subscriptions;
-        if self.registry.listeners() < max {
-            return Ok(());
-        }
-        Err(RpcError::new(Reason::Limit, format!("a client has at most {max} subscriptions; end one first")))
+        RpcError::new(Reason::Limit, format!("a client has at most {max} subscriptions; end one first"))
     }
 
     /// Sees to it that changes are noticed.
@@ -36,17 +34,24 @@ pub(super) async fn watch(
 ) -> Result<WatchResult, RpcError> {
     let query = params.query.unwrap_or_default();
     registry::check_query(&query)?;
-    service.may_subscribe()?;
     let (of, asking) = (service.clone(), context.clone());
     blocking(move || of.registry.snapshot(&asking).map(drop)).await??;
     context.check()?;
     let id = service.new_subscription();
     let watching = Watching { id, query, grant: context.grant.clone(), since: params.since };
-    let (subscription, revision) = service.registry.watch(watching);
+    let begun = service.registry.watch(watching, service.limits().subscriptions);
+    let (subscription, revision) = begun.ok_or_else(|| service.subscribed_too_often())?;
+    // It may have been narrowed since this was asked.
+    subscription.narrow(|known| narrowed(known, &context));
     let id = subscription.id.clone();
     service.keep_watching().inspect_err(|_| _ = service.registry.unwatch(&id))?;
     tokio::spawn(deliver(service, subscription, context.client.outgoing(), context.replied));
     Ok(WatchResult { subscription: id, revision })
+}
+
+/// What is left of what a request may see within what its client may see now.
+pub(super) fn narrowed(known: &Grant, context: &Context) -> Option<Grant> {
+    Some(known.within(&context.client.grant())).filter(|grant| grant.allows(Permission::Observe))
 }
 
 pub(super) fn unwatch(service: &Service, _: &Context, params: UnwatchParams) -> Result<Empty, RpcError> {
@@ -97,14 +102,12 @@ async fn tell(service: &Arc<Service>, subscription: &Arc<Subscription>, outgoing
             Ok(service.registry.next(subscription, count, &Patient))
         };
         // Nobody cancels it; what panicked would do so again.
-        let Ok(Ok(told)) = told else { return };
-        if told.is_empty() {
-            return;
-        }
+        let Ok(Ok(Some(Ready { void, events }))) = told else { return };
         let mut permit = Some(permit);
-        for (revision, told) in told {
-            let params = RegistryEventParams { subscription: subscription.id.clone(), revision, event: told.event };
+        for (revision, event) in events {
+            let params = RegistryEventParams { subscription: subscription.id.clone(), revision, event };
             let Ok(notification) = Notification::new("registry/event", &params) else { continue };
+            let notification = notification.unless(&void);
             match permit.take() {
                 Some(permit) => permit.send(notification),
                 None if outgoing.send(notification).await.is_err() => return,

@@ -8,6 +8,7 @@ mod bad_input;
 mod base;
 mod cancel;
 mod cli;
+mod day_in_the_life;
 mod descriptors;
 mod framing;
 mod inflight;

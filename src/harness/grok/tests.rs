@@ -93,6 +93,7 @@ fn every_fixture_session_has_its_right_values() {
             old_form: false,
             handle: None,
             runs: Box::default(),
+            content: None,
             location: session.location.clone(),
         };
         assert_eq!(*session, expected);

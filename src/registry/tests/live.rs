@@ -47,7 +47,7 @@ fn snapshot() -> Snapshot {
         runtime(Harness::Codex, "1", "alone", 7),
         runtime(Harness::Codex, "none", "none", 6),
     ];
-    let observed = Arc::new(Observed { runtimes, troubles: Vec::new() });
+    let observed = Arc::new(Observed { runtimes, ..Observed::default() });
     Snapshot { stored: Arc::new(join(&world)), live: Arc::new(living), observed, ..Snapshot::default() }
 }
 

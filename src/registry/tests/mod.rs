@@ -6,6 +6,7 @@ mod inventory;
 mod list;
 mod live;
 mod marks;
+mod touch;
 
 use super::inventory::Stored;
 use super::roots::Slot;

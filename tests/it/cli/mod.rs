@@ -3,14 +3,12 @@
 mod attach;
 mod demo;
 mod doctor;
-mod follow;
 mod list;
 mod misc;
 mod peers;
 mod resume;
 mod runtime;
 mod terminal;
-mod watch;
 
 use serde_json::{Value, json};
 use std::fs;

@@ -2,6 +2,7 @@
 
 mod answer;
 mod attach;
+pub mod folded;
 mod home;
 pub mod inventory;
 mod pty;
@@ -14,6 +15,7 @@ mod wire;
 
 pub use answer::{Answer, Failure};
 pub use attach::{DRIVER, WORKSPACE, beside, plain, receipts, serve, with_runtime};
+pub use folded::Folded;
 pub use home::{Home, Project, uuid};
 pub use pty::Pty;
 pub use server::{Server, initialize_params};

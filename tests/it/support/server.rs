@@ -18,6 +18,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::Child;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 /// Tells when a child has ended, and leaves it to be reaped, so that its id stays its own.
 fn watch(pid: u32) -> Receiver<()> {
@@ -243,14 +244,19 @@ impl Server {
     #[track_caller]
     fn arrive(&mut self) -> Option<Value> {
         let bytes = self.next_bytes()?;
-        let frame: Value = serde_json::from_slice(&bytes).expect("a frame of JSON");
+        Some(self.check(&bytes))
+    }
+
+    #[track_caller]
+    fn check(&mut self, bytes: &[u8]) -> Value {
+        let frame: Value = serde_json::from_slice(bytes).expect("a frame of JSON");
         let single = std::slice::from_ref(&frame);
         assert_ne!(frame, json!([]), "an empty batch");
         for message in frame.as_array().map_or(single, Vec::as_slice) {
             let method = message.get("id").and_then(|id| self.asked.remove(&id.to_string()));
             check_message(message, method.as_deref());
         }
-        Some(frame)
+        frame
     }
 
     /// The next frame, which must be there.
@@ -297,6 +303,29 @@ impl Server {
             };
             if is_it(&frame) {
                 return frame["params"].take();
+            }
+            self.stash.push_back(frame);
+        }
+    }
+
+    /// Whatever was told so far is of no interest.
+    pub fn forget_notifications(&mut self) {
+        self.stash.retain(|frame| frame.get("method").is_none());
+    }
+
+    /// The params of the next notification of this method, if one comes within so long; what else comes meanwhile is kept.
+    pub fn notification_within(&mut self, method: &str, time: Duration) -> Option<Value> {
+        let is_it = |frame: &Value| frame["method"] == method;
+        if let Some(at) = self.stash.iter().position(is_it) {
+            return Some(self.stash.remove(at).expect("it is there")["params"].take());
+        }
+        let until = Instant::now() + time;
+        loop {
+            let reader = self.reader.as_ref().expect("a client that reads");
+            let bytes = reader.frames.recv_timeout(until.saturating_duration_since(Instant::now())).ok()?;
+            let mut frame = self.check(&bytes);
+            if is_it(&frame) {
+                return Some(frame["params"].take());
             }
             self.stash.push_back(frame);
         }

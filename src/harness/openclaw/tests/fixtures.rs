@@ -21,6 +21,7 @@ fn expected(id: &str, like: &Session) -> Session {
         old_form: false,
         handle: None,
         runs: Box::default(),
+        content: None,
     }
 }
 

@@ -1,60 +1,10 @@
-//! `registry/watch`: the first state, then each change.
+//! The first state, then each change.
 
+use super::append;
 use crate::support::runtime::{Options, Runtime};
-use crate::support::{Home, Server, Spawn, uuid};
+use crate::support::{Folded, Home, Spawn, uuid};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions};
-use std::io::Write;
-
-/// What a client makes of the events of one subscription.
-struct Folded {
-    subscription: Value,
-    entries: BTreeMap<String, Value>,
-    revision: Value,
-}
-
-impl Folded {
-    /// Begins to watch, and takes the first state.
-    #[track_caller]
-    fn watch(server: &mut Server, params: Value) -> Self {
-        let result = server.request("registry/watch", params).result();
-        let mut folded = Self {
-            subscription: result["subscription"].clone(),
-            entries: BTreeMap::new(),
-            revision: result["revision"].clone(),
-        };
-        while folded.take(server)["kind"] != "synced" {}
-        folded
-    }
-
-    /// Takes the next event.
-    #[track_caller]
-    fn take(&mut self, server: &mut Server) -> Value {
-        let params = server.expect_notification("registry/event");
-        assert_eq!(params["subscription"], self.subscription);
-        self.revision = params["revision"].clone();
-        let event = params["event"].clone();
-        let id = |entry: &Value| entry["id"].as_str().unwrap().to_owned();
-        match event["kind"].as_str().unwrap() {
-            "added" => assert!(self.entries.insert(id(&event["entry"]), event["entry"].clone()).is_none(), "{event}"),
-            "updated" => assert!(self.entries.insert(id(&event["entry"]), event["entry"].clone()).is_some(), "{event}"),
-            "removed" => assert!(self.entries.remove(&id(&event)).is_some(), "{event}"),
-            "resync" => self.entries.clear(),
-            _ => {}
-        }
-        event
-    }
-
-    fn states(&self) -> Vec<(&str, &str)> {
-        self.entries.iter().map(|(id, entry)| (id.as_str(), entry["state"].as_str().unwrap())).collect()
-    }
-}
-
-fn append(path: &std::path::Path, line: &Value) {
-    let mut file = OpenOptions::new().append(true).open(path).unwrap();
-    writeln!(file, "{line}").unwrap();
-}
+use std::fs;
 
 #[test]
 fn sessions_and_runtimes_come_change_and_go() {
