@@ -220,6 +220,10 @@ pub const CHANGES_PENDING: usize = 4_096;
 pub const RECONCILE: std::time::Duration = std::time::Duration::from_secs(60);
 /// The same where not everything can be watched.
 pub const RECONCILE_DEGRADED: std::time::Duration = std::time::Duration::from_secs(2);
+/// When a file is looked at again that may say more than was read.
+pub const LOOK_AGAIN: std::time::Duration = std::time::Duration::from_millis(100);
+/// For so long after it was written a database's log may come to say more, without any event.
+pub const LOG_SETTLES: std::time::Duration = std::time::Duration::from_secs(2);
 /// How often runtimes are asked while somebody watches.
 pub const POLL: std::time::Duration = std::time::Duration::from_secs(1);
 /// The same while it is not settled whether one is to be given up.

@@ -17,6 +17,8 @@ pub struct Stamp {
     pub modified_ns: i64,
     changed_ns: i64,
     inode: u64,
+    /// A mark of what else changes with it.
+    mark: u64,
 }
 
 impl Stamp {
@@ -31,6 +33,7 @@ impl Stamp {
                 modified_ns: ns(metadata.mtime(), metadata.mtime_nsec()),
                 changed_ns: ns(metadata.ctime(), metadata.ctime_nsec()),
                 inode: metadata.ino() ^ metadata.dev().rotate_left(32),
+                mark: 0,
             }
         }
         #[cfg(not(unix))]
@@ -40,7 +43,7 @@ impl Stamp {
                 .ok()
                 .and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok())
                 .map_or(0, |since| i64::try_from(since.as_nanos()).unwrap_or(i64::MAX));
-            Self { size: metadata.len(), modified_ns, changed_ns: 0, inode: 0 }
+            Self { size: metadata.len(), modified_ns, changed_ns: 0, inode: 0, mark: 0 }
         }
     }
 
@@ -54,7 +57,24 @@ impl Stamp {
             modified_ns: ns(status.st_mtime, status.st_mtime_nsec),
             changed_ns: ns(status.st_ctime, status.st_ctime_nsec),
             inode: status.st_ino ^ (status.st_dev as u64).rotate_left(32),
+            mark: 0,
         }
+    }
+
+    /// The same, with a mark of what else changes with it.
+    pub fn marked(self, mark: u64) -> Self {
+        Self { mark, ..self }
+    }
+
+    /// Whether it has such a mark.
+    pub fn is_marked(&self) -> bool {
+        self.mark != 0
+    }
+
+    /// Whether the last change is longer ago than this.
+    pub fn is_older_than(&self, age: Duration) -> bool {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i64);
+        u128::from(now.abs_diff(self.modified_ns)) >= age.as_nanos()
     }
 
     /// Whether both are of one file, whatever happened to it between them.
@@ -65,8 +85,7 @@ impl Stamp {
     /// Whether the last change is so long ago that another one would show: two within a short time may leave one and the
     /// same file time.
     pub fn is_settled(&self) -> bool {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i64);
-        u128::from(now.abs_diff(self.modified_ns)) >= RACE.as_nanos()
+        self.is_older_than(RACE)
     }
 
     /// Time of the last change of content, in epoch milliseconds.

@@ -9,9 +9,15 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::ffi::OsString;
 use std::fmt::Write;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{PoisonError, RwLock};
 use std::{fs, io, thread};
+
+/// Bytes of the log's index that change with each transaction.
+const INDEX_HEAD: usize = 48;
 
 /// How often a database that changes under the reading is tried.
 const ATTEMPTS: u32 = 5;
@@ -52,6 +58,7 @@ impl Error {
 /// Runs a query over one consistent state of a database. The query runs again when the database changed under it.
 pub fn read<T>(path: &Path, query: impl Fn(&Connection) -> rusqlite::Result<T>) -> Result<T, Error> {
     keep_owners();
+    let _reading = READING.read().unwrap_or_else(PoisonError::into_inner);
     // SQLite looks for a log beside the file that a link leads to.
     let path = fs::canonicalize(path)?;
     for attempt in 0..ATTEMPTS {
@@ -85,7 +92,26 @@ pub fn read<T>(path: &Path, query: impl Fn(&Connection) -> rusqlite::Result<T>) 
 /// The stamp of a database's log, in which its newest rows are.
 pub fn log_stamp(path: &Path) -> Option<Stamp> {
     let path = fs::canonicalize(path).ok()?;
-    fs::metadata(beside(&path, "-wal")).ok().map(|metadata| Stamp::of(&metadata))
+    let stamp = fs::metadata(beside(&path, "-wal")).ok().map(|metadata| Stamp::of(&metadata))?;
+    Some(stamp.marked(index_mark(&path)))
+}
+
+/// Held while a database is read: closing any descriptor of the index would end the reading's locks.
+static READING: RwLock<()> = RwLock::new(());
+
+/// A mark of the head of the log's index. What is written to the log counts once it stands there, which is later, and
+/// shows in no time of a file.
+fn index_mark(path: &Path) -> u64 {
+    static UNKNOWN: AtomicU64 = AtomicU64::new(1);
+    let Ok(_alone) = READING.try_write() else {
+        // Whoever compares finds another state, and reads.
+        return UNKNOWN.fetch_add(1, Ordering::Relaxed);
+    };
+    let mut head = [0; INDEX_HEAD];
+    let read = open_regular(&beside(path, "-shm")).and_then(|file| read_at(&file, &mut head, 0)).unwrap_or(0);
+    let mut hasher = DefaultHasher::new();
+    head[..read].hash(&mut hasher);
+    hasher.finish()
 }
 
 /// How a database can be read as it lies there.

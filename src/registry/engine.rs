@@ -118,9 +118,14 @@ impl Thread {
             let Some(registry) = self.registry.upgrade() else { return };
             self.arm(&registry);
             self.await_ends(registry.processes());
+            let restless = registry.restless();
             drop(registry);
             let pace = if self.degraded { limits::RECONCILE_DEGRADED } else { limits::RECONCILE };
-            let events = self.watches.watcher.wait(pace.saturating_sub(looked.elapsed()));
+            let mut time = pace.saturating_sub(looked.elapsed());
+            if !restless.is_empty() {
+                time = time.min(limits::LOOK_AGAIN);
+            }
+            let events = self.watches.watcher.wait(time);
             let signalled = std::mem::take(&mut *self.signals.told());
             let Some(registry) = self.registry.upgrade().filter(|_| !signalled.stop) else { return };
             let mut told = self.watches.read(events.unwrap_or_default());
@@ -131,6 +136,7 @@ impl Thread {
                 self.signals.receipts.notify_one();
             }
             told.hints.live |= signalled.live;
+            told.hints.roots.extend(restless);
             if let Some(observed) = signalled.observed {
                 registry.published().observe(observed);
             }

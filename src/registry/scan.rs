@@ -131,6 +131,15 @@ impl RootScan {
         })
     }
 
+    /// Whether some file may say more than was read, and nothing will tell when.
+    pub fn is_restless(&self) -> bool {
+        // What was written to a database's log counts only once its writer has said so, of which nothing tells.
+        let is_fresh = |log: Stamp| log.is_marked() && !log.is_older_than(limits::LOG_SETTLES);
+        let restless =
+            |file: &File| file.beside.is_some_and(is_fresh) || file.racy && matches!(file.known, Known::Skipped(_));
+        self.files.values().any(restless)
+    }
+
     /// What was passed over, and why.
     pub fn skipped(&self) -> impl Iterator<Item = (&Path, &Skip)> {
         let read = self.files.iter().filter_map(|(path, file)| match &file.known {
@@ -309,8 +318,10 @@ fn read_all(store: &dyn Store, sources: &[Source], attendant: &dyn Attendant) ->
 }
 
 fn read_one(store: &dyn Store, ends: &mut Ends, source: &Source) -> Outcome {
-    let racy = !source.stamp.is_settled();
-    Outcome { result: store.read(source, ends), racy }
+    let settled = source.stamp.is_settled() && source.beside.is_none_or(|stamp| stamp.is_settled());
+    let result = store.read(source, ends);
+    let racy = !settled || matches!(result, Err(Skip::Busy(_)));
+    Outcome { result, racy }
 }
 
 /// Does `work` for each item, on as many threads as pay. Fails only when nobody wants the results any more.

@@ -3,6 +3,7 @@
 use super::follow::Following;
 use super::followers::Pulse;
 use super::published::Published;
+use super::roots::Slot;
 use super::subscription::{Next, Replay, Subscription};
 use super::watches::{Place, Target};
 use super::{Attendant, Engine, Error, Registry, Snapshot};
@@ -152,6 +153,13 @@ impl Registry {
         state.homes.roots().len().hash(&mut hasher);
         state.slots.iter().for_each(|slot| slot.scan().map(|scan| scan.shape).hash(&mut hasher));
         hasher.finish()
+    }
+
+    /// The roots that are to be looked at again soon: the lock of a database ends without an event.
+    pub(super) fn restless(&self) -> BTreeSet<usize> {
+        let state = self.state();
+        let restless = |slot: &Slot| slot.scan().is_some_and(|scan| scan.is_restless());
+        (0..).zip(&state.slots).filter(|(_, slot)| restless(slot)).map(|(root, _)| root).collect()
     }
 
     /// The places to watch.

@@ -4,13 +4,14 @@
 use crate::peer_list::{Sleeper, record};
 use crate::support::folded::listed;
 use crate::support::runtime::{Options, Process};
-use crate::support::{Folded, Home, Server, Spawn, stores, uuid};
+use crate::support::{DEADLINE, Folded, Home, Server, Spawn, stores, uuid};
 use nix::sys::signal::Signal;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 const DEMO: &str = "/home/dev/demo";
 const CODEX: &str = "codex:01a22b99-1497-7823-892b-1bc4d693a950";
@@ -25,7 +26,10 @@ impl Day {
     #[track_caller]
     fn sees(&mut self, id: &str, state: Option<&str>) {
         while self.view.entries.get(id).map(|entry| entry["state"].as_str().unwrap()) != state {
-            self.view.take(&mut self.server);
+            match self.server.notification_within("registry/event", DEADLINE) {
+                Some(params) => drop(self.view.fold(&params)),
+                None => panic!("never told; a list says {:?}", listed(&mut self.server, json!({})).get(id)),
+            }
         }
         self.is_right();
     }
@@ -41,9 +45,19 @@ impl Day {
 
     #[track_caller]
     fn is_right(&mut self) {
-        let list = listed(&mut self.server, json!({}));
-        while self.view.entries != list {
-            self.view.take(&mut self.server);
+        let begin = Instant::now();
+        loop {
+            let list = listed(&mut self.server, json!({}));
+            while let Some(params) = self.server.notification_within("registry/event", Duration::from_millis(50)) {
+                self.view.fold(&params);
+            }
+            if self.view.entries == list {
+                return;
+            }
+            let differs = |id: &&String| self.view.entries.get(*id) != list.get(*id);
+            let ids: Vec<_> = self.view.entries.keys().chain(list.keys()).filter(differs).collect();
+            let told = ids.iter().map(|id| (self.view.entries.get(*id), list.get(*id))).collect::<Vec<_>>();
+            assert!(begin.elapsed() < DEADLINE, "{told:#?}");
         }
     }
 }
@@ -97,9 +111,7 @@ fn sessions_start_work_wait_crash_and_are_deleted() {
     let goose = path.join(".local/share/goose/sessions/sessions.db");
     let database = Connection::open(&goose).unwrap();
     database.execute_batch("pragma foreign_keys = off").unwrap();
-    let listed: Vec<String> =
-        day.view.ids().iter().filter_map(|id| id.strip_prefix("goose:")).map(String::from).collect();
-    let [session, .., other] = &listed[..] else { panic!("{listed:?}") };
+    let (session, other) = ("20260901_1", "20260902_2");
     let named = "update sessions set name = 'Evening', description = 'Evening', user_set_name = 1 where id = ?1";
     assert_eq!(database.execute(named, [session]).unwrap(), 1, "{session}");
     day.reads(&format!("goose:{session}"), "title", "Evening");
