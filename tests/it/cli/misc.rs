@@ -5,10 +5,11 @@ fn a_closed_output_is_no_error() {
     let (home, _live) = three();
     let temporary = home.path().join("tmp");
     std::fs::create_dir(&temporary).unwrap();
-    let commands: [&[&str]; 8] = [
+    let commands: [&[&str]; 9] = [
         &["list"],
         &["list", "--json"],
         &["peers"],
+        &["settings"],
         &["doctor"],
         &["resume", "--print", "1111"],
         &["completions", "bash"],
@@ -30,7 +31,7 @@ fn every_shell_gets_completions_of_every_subcommand() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let run = home.run(&["completions", shell]);
         assert_eq!((run.code, run.err.as_str()), (0, ""), "{shell}");
-        for subcommand in ["list", "peers", "resume", "doctor", "demo", "serve", "schema", "completions"] {
+        for subcommand in ["list", "peers", "settings", "resume", "doctor", "demo", "serve", "schema", "completions"] {
             assert!(run.out.contains(subcommand), "{shell} misses {subcommand}");
         }
     }

@@ -6,6 +6,7 @@ mod list;
 mod misc;
 mod peers;
 mod resume;
+mod settings;
 mod terminal;
 
 use serde_json::{Value, json};
