@@ -105,7 +105,7 @@ fn links_and_what_is_no_file_are_left_alone() {
     fs::create_dir(&path).unwrap();
     refused();
     fs::remove_dir(&path).unwrap();
-    fs::rename(path.parent().unwrap(), &target.with_file_name("elsewhere")).unwrap();
+    fs::rename(path.parent().unwrap(), target.with_file_name("elsewhere")).unwrap();
     symlink("elsewhere", path.parent().unwrap()).unwrap();
     refused();
 }
