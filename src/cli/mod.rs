@@ -100,7 +100,7 @@ enum Command {
 #[derive(Args, Clone, Debug, Default)]
 pub struct LookArgs {
     /// Look below PATH too: a harness's home, or the directory in it that holds sessions. May be repeated
-    #[arg(long = "root", value_name = "HARNESS=PATH", value_parser = parse_root)]
+    #[arg(long = "root", global = true, value_name = "HARNESS=PATH", value_parser = parse_root)]
     roots: Vec<(Harness, PathBuf)>,
 }
 

@@ -173,11 +173,16 @@ pub(super) mod system {
         Ok(opened.map(|(descriptor, _)| Held(descriptor)))
     }
 
-    /// Gives a file of ours the owner and the mode of another one.
+    /// Gives a file of ours the owner and the mode of another one. Only a group that has no other rights than everybody
+    /// may be left out, since not every owner may give a file to each group that it was in.
     fn take_after(file: &File, like: &FileStat) -> io::Result<()> {
         let ours = fstat(file)?;
+        let by_group = (like.st_mode >> 3) & 0o7 != like.st_mode & 0o7;
         if (ours.st_uid, ours.st_gid) != (like.st_uid, like.st_gid) {
-            fchown(file, Some(Uid::from_raw(like.st_uid)), Some(Gid::from_raw(like.st_gid)))?;
+            match fchown(file, Some(Uid::from_raw(like.st_uid)), Some(Gid::from_raw(like.st_gid))) {
+                Err(Errno::EPERM) if ours.st_uid == like.st_uid && !by_group => {}
+                changed => changed?,
+            }
         }
         Ok(fchmod(file, Mode::from_bits_truncate(like.st_mode))?)
     }

@@ -190,10 +190,12 @@ mod system {
 
         fn take_place(&self, name: &str, temporary: &str, old: &Version, ours: Version) -> Result<(), Unreplaced> {
             match self.exchange(name, temporary) {
-                Ok(()) if self.is_still(temporary, old) => Ok(()),
                 Ok(()) => {
-                    self.put_back(name, temporary, ours);
-                    Err(Unreplaced::Changed)
+                    let judged = self.judge(temporary, old);
+                    if judged.is_err() {
+                        self.put_back(name, temporary, ours);
+                    }
+                    judged
                 }
                 Err(Errno::ENOENT) => Err(Unreplaced::Changed),
                 // Not every file system can do that. What is written between this look and the next step is lost.
@@ -203,6 +205,16 @@ mod system {
                 Err(Errno::EINVAL | Errno::ENOSYS | Errno::EOPNOTSUPP) => Err(Unreplaced::Changed),
                 Err(error) => Err(Unfit::from(error).into()),
             }
+        }
+
+        /// Whether what came out is what was read, and nobody can write it any more.
+        fn judge(&self, temporary: &str, old: &Version) -> Result<(), Unreplaced> {
+            if !self.is_still(temporary, old) {
+                return Err(Unreplaced::Changed);
+            }
+            self.0.sync().map_err(Unfit::from)?;
+            // Who had found the old file by its name, but not opened it yet, has by now.
+            if self.is_still(temporary, old) { Ok(()) } else { Err(Unreplaced::Changed) }
         }
 
         /// Puts back what came out for ours, or what came out for that: the last that somebody else wrote stays.

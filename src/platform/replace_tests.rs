@@ -1,1 +1,166 @@
+use super::*;
+use crate::platform::testing::as_nobody;
+use std::fs::{self, File, Permissions};
+use std::io::Write;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+use std::path::PathBuf;
 
+const TEMPORARY: &str = ".file.tmp";
+
+/// A directory with a file in it, which was read.
+struct Scene {
+    home: tempfile::TempDir,
+    place: Place,
+    old: Version,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let home = tempfile::tempdir().unwrap();
+        fs::write(home.path().join("file"), "old").unwrap();
+        let place = Place::open(home.path()).unwrap().unwrap();
+        let old = place.read("file", 9).unwrap().unwrap();
+        Self { home, place, old }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.home.path().join("file")
+    }
+
+    fn replace(&self) -> Result<(), Unreplaced> {
+        self.place.replace("file", TEMPORARY, Some(&self.old), b"ours")
+    }
+
+    /// Ours must not have taken the place of what somebody else made of the file, and must have left nothing.
+    #[track_caller]
+    fn is_refused(&self) {
+        let names = || {
+            let entries = fs::read_dir(self.home.path()).unwrap().map(|entry| entry.unwrap().file_name());
+            entries.collect::<std::collections::BTreeSet<_>>()
+        };
+        let before = (names(), fs::symlink_metadata(self.path()).map(|it| (it.ino(), it.mode())).ok());
+        assert!(matches!(self.replace(), Err(Unreplaced::Changed)));
+        let after = (names(), fs::symlink_metadata(self.path()).map(|it| (it.ino(), it.mode())).ok());
+        assert_eq!(before, after);
+    }
+}
+
+#[test]
+fn a_file_is_replaced_whole_with_its_mode_and_owner() {
+    for mode in [0o644, 0o600, 0o444, 0o640] {
+        let scene = Scene::new();
+        fs::set_permissions(scene.path(), Permissions::from_mode(mode)).unwrap();
+        chown(scene.path(), Some(65_534), Some(65_533)).unwrap();
+        let scene = Scene { old: scene.place.read("file", 9).unwrap().unwrap(), ..scene };
+        scene.replace().unwrap();
+        let now = fs::metadata(scene.path()).unwrap();
+        assert_eq!((now.mode() & 0o7777, now.uid(), now.gid()), (mode, 65_534, 65_533));
+        assert_eq!(fs::read(scene.path()).unwrap(), b"ours");
+        assert_eq!(fs::read_dir(scene.home.path()).unwrap().count(), 1);
+    }
+}
+
+#[test]
+fn what_others_put_in_its_place_stays() {
+    let scene = Scene::new();
+    fs::write(scene.home.path().join("theirs"), "old").unwrap();
+    fs::rename(scene.home.path().join("theirs"), scene.path()).unwrap();
+    scene.is_refused();
+
+    let scene = Scene::new();
+    fs::remove_file(scene.path()).unwrap();
+    scene.is_refused();
+    symlink("elsewhere", scene.path()).unwrap();
+    scene.is_refused();
+    fs::remove_file(scene.path()).unwrap();
+    fs::create_dir(scene.path()).unwrap();
+    scene.is_refused();
+}
+
+#[test]
+fn what_others_wrote_into_it_stays() {
+    let scene = Scene::new();
+    let modified = fs::metadata(scene.path()).unwrap().modified().unwrap();
+    fs::write(scene.path(), "new").unwrap();
+    // Neither the size nor the time shows it.
+    File::options().write(true).open(scene.path()).unwrap().set_modified(modified).unwrap();
+    scene.is_refused();
+    assert_eq!(fs::read(scene.path()).unwrap(), b"new");
+
+    let scene = Scene::new();
+    fs::set_permissions(scene.path(), Permissions::from_mode(0o640)).unwrap();
+    scene.is_refused();
+}
+
+#[test]
+fn what_others_are_about_to_write_into_it_is_not_lost() {
+    let scene = Scene::new();
+    let mut theirs = File::options().write(true).open(scene.path()).unwrap();
+    scene.is_refused();
+    theirs.write_all(b"theirs").unwrap();
+    assert_eq!(fs::read(scene.path()).unwrap(), b"theirs");
+    drop(theirs);
+    let scene = Scene { old: scene.place.read("file", 9).unwrap().unwrap(), ..scene };
+    scene.replace().unwrap();
+    // Who only reads keeps what it has and hinders nobody.
+    let reader = File::open(scene.path()).unwrap();
+    let scene = Scene { old: scene.place.read("file", 9).unwrap().unwrap(), ..scene };
+    scene.replace().unwrap();
+    drop(reader);
+}
+
+#[test]
+fn a_new_file_is_private_and_takes_no_other_ones_place() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("a/b");
+    let place = Place::create(&path).unwrap();
+    place.replace("file", TEMPORARY, None, b"first").unwrap();
+    for (path, mode) in [(home.path().join("a"), 0o700), (path.clone(), 0o700), (path.join("file"), 0o600)] {
+        assert_eq!(fs::metadata(path).unwrap().mode() & 0o7777, mode);
+    }
+    assert!(matches!(place.replace("file", TEMPORARY, None, b"second"), Err(Unreplaced::Changed)));
+    assert_eq!(fs::read(path.join("file")).unwrap(), b"first");
+    assert_eq!(fs::read_dir(path).unwrap().count(), 1);
+}
+
+#[test]
+fn an_owner_that_cannot_be_kept_is_not_changed() {
+    let scene = Scene::new();
+    fs::set_permissions(scene.home.path(), Permissions::from_mode(0o777)).unwrap();
+    fs::set_permissions(scene.path(), Permissions::from_mode(0o644)).unwrap();
+    std::thread::scope(|threads| {
+        let replaced =
+            threads.spawn(|| as_nobody(|| (scene.replace(), scene.place.replace("new", TEMPORARY, None, b""))));
+        for replaced in <[_; 2]>::from(replaced.join().unwrap()) {
+            assert!(matches!(replaced, Err(Unreplaced::Unfit(Unfit::ForeignOwner))), "{replaced:?}");
+        }
+    });
+    assert_eq!(fs::read(scene.path()).unwrap(), b"old");
+    assert_eq!(fs::read_dir(scene.home.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn nothing_but_files_and_directories_is_opened() {
+    let scene = Scene::new();
+    let put = |name: &str| scene.home.path().join(name);
+    symlink("file", put("link")).unwrap();
+    nix::unistd::mkfifo(&put("fifo"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    assert!(matches!(scene.place.read("link", 9), Err(Unfit::Link)));
+    assert!(matches!(scene.place.read("fifo", 9), Err(Unfit::NotRegular)));
+    assert!(matches!(scene.place.read("file", 2), Err(Unfit::TooLarge(2))));
+    assert!(scene.place.read("gone", 9).unwrap().is_none());
+    symlink(scene.home.path(), put("linked")).unwrap();
+    assert!(matches!(Place::create(&put("linked")), Err(Unfit::Link)));
+    assert!(matches!(Place::create(&put("file")), Err(Unfit::NotDirectory)));
+    assert!(Place::open(&put("gone")).unwrap().is_none());
+}
+
+#[test]
+fn one_lock_at_a_time() {
+    let scene = Scene::new();
+    let other = Place::open(scene.home.path()).unwrap().unwrap();
+    assert!(scene.place.try_lock().unwrap());
+    assert!(!other.try_lock().unwrap());
+    drop(scene.place);
+    assert!(other.try_lock().unwrap());
+}

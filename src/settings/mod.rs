@@ -91,6 +91,9 @@ pub fn update(
     let Some(new) = home.edit(old.as_ref(), policy, expected)? else {
         return home.settings(content(old.as_ref()));
     };
+    if attendant.cancelled() {
+        return Err(Error::Cancelled);
+    }
     match place.replace(FILE, TEMPORARY, old.as_ref(), &new) {
         Ok(()) => home.settings(&new),
         Err(Unreplaced::Unfit(unfit)) => Err(home.unfit(unfit)),

@@ -5,10 +5,11 @@ fn a_closed_output_is_no_error() {
     let (home, _live) = three();
     let temporary = home.path().join("tmp");
     std::fs::create_dir(&temporary).unwrap();
-    let commands: [&[&str]; 8] = [
+    let commands: [&[&str]; 9] = [
         &["list"],
         &["list", "--json"],
         &["peers"],
+        &["settings"],
         &["doctor"],
         &["resume", "--print", "1111"],
         &["completions", "bash"],
@@ -35,6 +36,7 @@ fn every_shell_gets_completions_of_every_subcommand() {
             "watch",
             "follow",
             "peers",
+            "settings",
             "resume",
             "attach",
             "runtime",

@@ -8,6 +8,7 @@ mod misc;
 mod peers;
 mod resume;
 mod runtime;
+mod settings;
 mod terminal;
 
 use serde_json::{Value, json};
