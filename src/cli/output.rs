@@ -60,9 +60,7 @@ pub async fn drain(output: &mut Output, bytes: &mut Vec<u8>) -> Result<(), Failu
 }
 
 /// Talks on standard output until that is over, a signal comes or nobody reads it any more.
-pub async fn until_left(
-    talk: impl AsyncFnOnce(Output) -> Result<ExitCode, Failure>,
-) -> Result<ExitCode, Failure> {
+pub async fn until_left(talk: impl AsyncFnOnce(Output) -> Result<ExitCode, Failure>) -> Result<ExitCode, Failure> {
     let mut signals = Signals::new()?;
     let (_, output) = stdio::open()?;
     let closed = output.closed();

@@ -4,8 +4,8 @@ use super::{Client, Config, Context, Service, blocking, follow, peer, registry, 
 use crate::limits;
 use crate::protocol::{
     AcceptedResult, AttachParams, AttachResult, AttachmentParams, CloseResult, CoverageParams, CoverageResult,
-    DescribeParams, DescribeResult, DetachResult, DiscoverParams, DiscoverResult, Empty, ForgetParams, ForgetResult,
-    FollowParams, FollowResult, InterruptResult, LeaseResult, ListParams, ListResult, LoadParams, LoadResult,
+    DescribeParams, DescribeResult, DetachResult, DiscoverParams, DiscoverResult, Empty, FollowParams, FollowResult,
+    ForgetParams, ForgetResult, InterruptResult, LeaseResult, ListParams, ListResult, LoadParams, LoadResult,
     Notification, PeerListResult, ReceiptsResult, RespondParams, RpcError, RuntimeDescribeParams,
     RuntimeDescribeResult, SteerParams, SteerResult, SubmitParams, SubmitResult, WatchParams, WatchResult,
 };

@@ -83,7 +83,8 @@ impl Board {
             self.rows.range(from..).take_while(|(_, row)| row.state == state).count()
         };
         let always = [State::Waiting, State::Busy, State::Idle];
-        let live = State::ALL.into_iter().filter(|state| *state != State::Persisted).map(|state| (state, in_state(state)));
+        let live =
+            State::ALL.into_iter().filter(|state| *state != State::Persisted).map(|state| (state, in_state(state)));
         let live: Vec<(State, usize)> = live.filter(|(state, count)| *count > 0 || always.contains(state)).collect();
         let counts: Vec<String> = live.iter().map(|(state, count)| format!("{count} {}", state.id())).collect();
         let mut status = format!("-- {}", counts.join(", "));
@@ -129,7 +130,7 @@ mod tests {
     }
 
     fn shown(board: &Board, rows: usize) -> Vec<String> {
-        board.lines(100_000, Some("/home/dev"), &screen(70), rows)
+        board.lines(100_000, Some("/home/dev"), &screen(80), rows)
     }
 
     /// The ids in the order in which they stand.

@@ -30,9 +30,20 @@ fn every_shell_gets_completions_of_every_subcommand() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let run = home.run(&["completions", shell]);
         assert_eq!((run.code, run.err.as_str()), (0, ""), "{shell}");
-        for subcommand in
-            ["list", "watch", "follow", "peers", "resume", "attach", "runtime", "doctor", "demo", "serve", "schema", "completions"]
-        {
+        for subcommand in [
+            "list",
+            "watch",
+            "follow",
+            "peers",
+            "resume",
+            "attach",
+            "runtime",
+            "doctor",
+            "demo",
+            "serve",
+            "schema",
+            "completions",
+        ] {
             assert!(run.out.contains(subcommand), "{shell} misses {subcommand}");
         }
     }
