@@ -86,10 +86,10 @@ idle     claude-code  22222222  2h   ~/proj",
     pty.expect(
         "\
 -- 1 waiting, 0 busy, 1 idle - q leaves
-STATE      HARNESS      ID          AGE  WORKSPACE  TITLE
-waiting    claude-code  11111111    5d   ~/proj     [permission prompt] Move th…
-idle       claude-code  22222222-b  2h   ~/proj     Turn \u{fffd}around
-persisted  claude-code  22222222-a  30m  …/deep     東京の天気を取得する",
+STATE      HARNESS      ID          AGE  WORKSPACE     TITLE
+waiting    claude-code  11111111    5d   ~/proj        [permission prompt] Mov…
+idle       claude-code  22222222-b  2h   ~/proj        Turn around
+persisted  claude-code  22222222-a  30m  ~/other/deep  東京の天気を取得する",
     );
     pty.type_in("q");
     pty.end();
