@@ -36,7 +36,7 @@ pub fn run(args: &FollowArgs) -> Result<ExitCode, Failure> {
     let user = local.user();
     local.wait(until_left(async |output| {
         let (out, screen) = (Vec::new(), Screen::of_stdout());
-        Follow { args, user, id, screen, out, output }.run(told).await
+        Follow { args, user, id, screen, has_shown: false, out, output }.run(told).await
     }))
 }
 
@@ -45,6 +45,8 @@ struct Follow<'a> {
     user: User,
     id: String,
     screen: Screen,
+    /// Whether a message was shown.
+    has_shown: bool,
     /// Bytes on their way out.
     out: Vec<u8>,
     output: Output,
@@ -64,7 +66,10 @@ impl Follow<'_> {
             match told.event {
                 SessionEvent::Appended { messages } => self.messages(&messages)?,
                 SessionEvent::Rewritten { cursor } => {
-                    self.say("the transcript was rewritten; this is what it ends with now");
+                    // A session that nobody had written to has its first messages.
+                    if self.has_shown {
+                        self.say("the transcript was rewritten; this is what it ends with now");
+                    }
                     self.load(cursor).await?;
                 }
                 SessionEvent::Removed => self.say("the session is gone; should it come back, it goes on here"),
@@ -95,6 +100,7 @@ impl Follow<'_> {
 
     fn messages(&mut self, messages: &[Message]) -> Result<(), Failure> {
         for message in messages {
+            self.has_shown = true;
             if self.args.json {
                 self.out.extend_from_slice(json_line(message)?.as_bytes());
             } else {

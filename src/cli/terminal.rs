@@ -1,12 +1,14 @@
 //! A terminal while it is in use.
 
 use super::output::{self, Screen};
+use crate::platform::signals::Signals;
 use crate::platform::terminal::Raw;
 use std::io::IsTerminal;
 use std::ops::Deref;
 use std::panic;
 use std::thread;
 use std::time::Duration;
+use tokio::time::timeout;
 
 /// How long a terminal that nobody reads is waited for at the end.
 pub const FAREWELL: Duration = Duration::from_secs(1);
@@ -34,6 +36,11 @@ impl Deref for Taken {
     fn deref(&self) -> &Raw {
         &self.0
     }
+}
+
+/// The signal that comes with it when a terminal is gone, if one does: what comes after that is another.
+pub async fn gone(signals: &mut Signals) -> Option<u8> {
+    timeout(FAREWELL, signals.next()).await.ok()
 }
 
 /// Whether there is a terminal before a person, which can show more than the next line.

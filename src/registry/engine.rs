@@ -178,6 +178,8 @@ impl Thread {
                 return;
             }
             registry.state().read_some(&hints);
+            // A message may have come, too, without a trace in the inventory.
+            registry.published().followers.stir_all();
         }
     }
 

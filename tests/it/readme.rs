@@ -15,9 +15,27 @@ fn readme() -> String {
 
 /// The first code block of a language.
 fn block(language: &str) -> String {
-    let text = readme();
+    block_in(&readme(), language)
+}
+
+fn block_in(text: &str, language: &str) -> String {
     let (_, rest) = text.split_once(&format!("```{language}\n")).expect(language);
     rest.split_once("```").unwrap().0.to_owned()
+}
+
+/// What a shell session of a section promises, and what is said in this home.
+fn session(section: &str, home: &Home) -> (String, String) {
+    let text = readme();
+    let (_, section) = text.split_once(&format!("\n## {section}\n")).expect(section);
+    let bin = Path::new(env!("CARGO_BIN_EXE_tackroom")).parent().unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
+    let (promised, mut said) = (block_in(section, "console"), String::new());
+    for line in promised.lines().filter_map(|line| line.strip_prefix("$ ")) {
+        let mut command = Command::new("sh");
+        command.args(["-c", line]).env_clear().env("PATH", &path).env("HOME", home.path()).stdin(Stdio::null());
+        said.push_str(&format!("$ {line}\n{}", shown(&command.output().unwrap())));
+    }
+    (promised, said)
 }
 
 /// Runs a snippet where `tackroom` is in the path, in a home with one session.
@@ -74,15 +92,19 @@ fn the_shell_session_with_a_runtime_says_what_it_says() {
         .on("Say", [Step::Text("It is mended.".to_owned())]);
     let runtime = Runtime::start(options);
     runtime.publish(&home.path().join(".config/supercode/live-runtimes"));
-    let bin = Path::new(env!("CARGO_BIN_EXE_tackroom")).parent().unwrap();
-    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
-    let (promised, mut said) = (block("console"), String::new());
-    for line in promised.lines().filter_map(|line| line.strip_prefix("$ ")) {
-        let mut command = Command::new("sh");
-        command.args(["-c", line]).env_clear().env("PATH", &path).env("HOME", home.path()).stdin(Stdio::null());
-        said.push_str(&format!("$ {line}\n{}", shown(&command.output().unwrap())));
-    }
+    let (promised, said) = session("Join a running agent", &home);
     assert_eq!(promised, said);
+}
+
+#[test]
+fn what_is_watched_and_followed_is_told_as_the_readme_tells_it() {
+    let home = Home::new();
+    home.project("-home-demo-roof", "/home/demo/roof").session(&uuid(1), "Mend the roof", 10);
+    home.peer("roofer", &uuid(1), "/home/demo/roof");
+    let (promised, said) = session("Watch and follow", &home);
+    // Times are those of the place and the day.
+    let timeless = |text: &str| text.replace(|c: char| c.is_ascii_digit(), "0");
+    assert_eq!(timeless(&promised), timeless(&said));
 }
 
 /// A line without what differs from run to run: numbers, and the width of a column.

@@ -9,7 +9,7 @@ use super::{AttachArgs, opening};
 use crate::cli::keys::{Key, Keys};
 use crate::cli::line::Line;
 use crate::cli::output::{self, Failure, drain};
-use crate::cli::terminal::{FAREWELL, Taken, size};
+use crate::cli::terminal::{FAREWELL, Taken, gone, size};
 use crate::cli::{FAILED, clean, live};
 use crate::platform::signals::{Redraws, Signals};
 use crate::platform::stdio;
@@ -83,11 +83,11 @@ pub async fn run(
         tokio::select! {
             biased;
             signal = signals.next() => break Ok(Err(signal)),
-            written = drain(&mut output, &mut terminal.canvas.out), if waits => if let Err(failure) = written {
-                break Err(failure);
+            written = drain(&mut output, &mut terminal.canvas.out), if waits => if written.is_err() {
+                break Ok(gone(signals).await.map_or(Ok(End::Left), Err));
             },
-            () = redraws.next() => if let Err(failure) = terminal.redraw() {
-                break Err(failure);
+            () = redraws.next() => if terminal.redraw().is_err() {
+                break Ok(gone(signals).await.map_or(Ok(End::Left), Err));
             },
             count = input.read_buf(&mut bytes) => match count {
                 Ok(1..) => match terminal.typed(&bytes) {
@@ -95,8 +95,7 @@ pub async fn run(
                     Ok(Some(end)) => break Ok(Ok(end)),
                     Err(failure) => break Err(failure),
                 },
-                // The terminal is gone.
-                Ok(0) | Err(_) => break Ok(Ok(End::Left)),
+                Ok(0) | Err(_) => break Ok(gone(signals).await.map_or(Ok(End::Left), Err)),
             },
             came = terminal.session.next(), if terminal.canvas.out.len() < WAITING => {
                 let end = match came {

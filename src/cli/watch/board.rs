@@ -130,7 +130,7 @@ mod tests {
     }
 
     fn shown(board: &Board, rows: usize) -> Vec<String> {
-        board.lines(100_000, Some("/home/dev"), &screen(70), rows)
+        board.lines(100_000, Some("/home/dev"), &screen(80), rows)
     }
 
     /// The ids in the order in which they stand.

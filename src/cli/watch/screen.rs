@@ -3,7 +3,7 @@
 use super::board::Board;
 use crate::cli::keys::{Key, Keys};
 use crate::cli::output::{self, Failure, Screen, drain};
-use crate::cli::terminal::{FAREWELL, Taken, size};
+use crate::cli::terminal::{FAREWELL, Taken, gone, size};
 use crate::cli::{FAILED, live, words};
 use crate::platform::signals::{Redraws, Signals};
 use crate::platform::stdio;
@@ -64,21 +64,20 @@ pub async fn run(
         bytes.clear();
         tokio::select! {
             biased;
-            signal = signals.next() => break Ok(ExitCode::from(128 + signal)),
-            written = drain(&mut output, &mut table.out), if waits => if let Err(failure) = written {
-                break Err(failure);
+            signal = signals.next() => break Ok(left(Some(signal))),
+            written = drain(&mut output, &mut table.out), if waits => if written.is_err() {
+                break Ok(left(gone(&mut signals).await));
             },
-            () = redraws.next() => if let Err(failure) = table.redraw() {
-                break Err(failure);
+            () = redraws.next() => if table.redraw().is_err() {
+                break Ok(left(gone(&mut signals).await));
             },
             count = input.read_buf(&mut bytes) => match count {
                 Ok(1..) => match table.typed(&bytes) {
                     Ok(false) => {}
-                    Ok(true) => break Ok(ExitCode::SUCCESS),
+                    Ok(true) => break Ok(left(None)),
                     Err(failure) => break Err(failure),
                 },
-                // The terminal is gone.
-                Ok(0) | Err(_) => break Ok(ExitCode::SUCCESS),
+                Ok(0) | Err(_) => break Ok(left(gone(&mut signals).await)),
             },
             result = &mut watching, if !is_watched => match result {
                 Ok(_) => is_watched = true,
@@ -99,6 +98,11 @@ pub async fn run(
     // Where nobody reads it any more, nothing is lost.
     let _ = timeout(FAREWELL, drain(&mut output, &mut table.out)).await;
     end
+}
+
+/// How it ends with a signal, or without.
+fn left(signal: Option<u8>) -> ExitCode {
+    ExitCode::from(signal.map_or(0, |signal| 128 + signal))
 }
 
 impl Table {

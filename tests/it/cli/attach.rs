@@ -1,12 +1,12 @@
 //! A person joins a running agent, in a real terminal; and so does a program.
 
-use super::{Home, Run};
+use super::{Home, Reading, Run};
 use crate::support::Pty;
 use crate::support::runtime::{Options, Runtime, Step};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::io::Write;
+use std::process::{Command, Stdio};
 
 const ID: &str = "runtime-of-the-demo";
 
@@ -247,7 +247,7 @@ fn every_way_out_leaves_the_terminal_as_it_was() {
     let runtime = start(&home, options());
     let pty = joined(&home, &[]);
     let status = pty.close();
-    assert!([Some(0), Some(129)].contains(&status.code()), "{status}");
+    assert_eq!(status.code(), Some(129));
     assert_eq!(runtime.observers(), [""; 0]);
 }
 
@@ -276,7 +276,7 @@ fn a_stopped_program_goes_on_where_it_was() {
 fn who_falls_behind_is_attached_again_and_misses_nothing() {
     let home = Home::new();
     let runtime = start(&home, options());
-    let mut reading = Reading::start(attach(&home, &[]));
+    let mut reading = reading(attach(&home, &[]));
     // More than waits within the server, the program and a pipe, and no more than the runtime keeps for who is slow.
     for number in 0..900 {
         runtime.emit("text_delta", json!({ "text": format!("line {number} {}\n", "x".repeat(6_000)) }));
@@ -290,45 +290,15 @@ fn who_falls_behind_is_attached_again_and_misses_nothing() {
     assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (0, "", "tackroom: fell behind, and attached again\n"));
 }
 
-/// A program that is attached and read line by line; its input is open.
-struct Reading {
-    child: Child,
-    output: BufReader<ChildStdout>,
-}
-
-impl Reading {
-    /// Starts it and waits until it is attached.
-    fn start(mut command: Command) -> Self {
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut reading = Self { output: BufReader::new(child.stdout.take().unwrap()), child };
-        let opening = ["-- a runtime denies", "{\"attachment\""];
-        loop {
-            let line = reading.line();
-            if opening.iter().any(|begin| line.starts_with(begin)) {
-                return reading;
-            }
+/// A program that is attached and read line by line.
+fn reading(command: Command) -> Reading {
+    let mut reading = Reading::start(command);
+    let opening = ["-- a runtime denies", "{\"attachment\""];
+    loop {
+        let line = reading.line();
+        if opening.iter().any(|begin| line.starts_with(begin)) {
+            return reading;
         }
-    }
-
-    fn line(&mut self) -> String {
-        let mut line = String::new();
-        assert!(self.output.read_line(&mut line).unwrap() > 0, "the program has ended");
-        line
-    }
-
-    /// Ends its input and waits for the end.
-    fn end(mut self, home: &Home) -> Run {
-        drop(self.child.stdin.take());
-        self.rest(home)
-    }
-
-    fn rest(mut self, home: &Home) -> Run {
-        let input = self.child.stdin.take();
-        let mut out = Vec::new();
-        self.output.read_to_end(&mut out).unwrap();
-        let output = self.child.wait_with_output().unwrap();
-        drop(input);
-        home.told(Output { stdout: out, ..output })
     }
 }
 
@@ -376,10 +346,10 @@ fn the_end_of_a_pipe_waits_for_the_turn_that_runs() {
     let runtime = start(&home, options());
     runtime.prompt("slow");
     runtime.wait_held("slow");
-    let mut reading = Reading::start(attach(&home, &[]));
+    let mut reading = reading(attach(&home, &[]));
     drop(reading.child.stdin.take());
     runtime.emit("cache_warning", json!({ "message": "still here" }));
-    assert_eq!(reading.line(), "-- still here\n");
+    assert_eq!(reading.line(), "-- still here");
     runtime.release("slow");
     let run = reading.end(&home);
     assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (0, "done at last\n", ""));
@@ -398,7 +368,7 @@ fn json_is_the_answer_and_then_the_events() {
     assert!(run.out.chars().all(|c| c == '\n' || (!c.is_control() && c != '\u{202e}')), "{:?}", run.out);
     assert_eq!((run.code, run.err.as_str()), (0, ""));
 
-    let reading = Reading::start(attach(&home, &["--json"]));
+    let reading = reading(attach(&home, &["--json"]));
     drop(runtime);
     let run = reading.rest(&home);
     let last: Value = serde_json::from_str(run.out.lines().last().unwrap()).unwrap();

@@ -11,10 +11,13 @@ mod runtime;
 mod settings;
 mod terminal;
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::{Value, json};
 use std::fs;
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tackroom::platform::process;
 use tempfile::TempDir;
@@ -54,7 +57,10 @@ impl Home {
     fn put(&self, place: &str, text: &str) -> PathBuf {
         let path = self.path().join(place);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, text).unwrap();
+        // Whole or not there, for who watches.
+        let part = self.path().join("part");
+        fs::write(&part, text).unwrap();
+        fs::rename(part, &path).unwrap();
         path
     }
 
@@ -112,6 +118,53 @@ impl Drop for Sleeper {
     fn drop(&mut self) {
         self.0.kill().unwrap();
         self.0.wait().unwrap();
+    }
+}
+
+/// A program that is read line by line; its input is open.
+struct Reading {
+    child: Child,
+    output: BufReader<ChildStdout>,
+}
+
+impl Reading {
+    fn start(mut command: Command) -> Self {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        Self { output: BufReader::new(child.stdout.take().unwrap()), child }
+    }
+
+    #[track_caller]
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        assert!(self.output.read_line(&mut line).unwrap() > 0, "the program has ended");
+        line.truncate(line.trim_end_matches('\n').len());
+        line
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill(Pid::from_raw(i32::try_from(self.child.id()).unwrap()), signal).unwrap();
+    }
+
+    /// Ends its input and waits for the end.
+    fn end(mut self, home: &Home) -> Run {
+        drop(self.child.stdin.take());
+        self.rest(home)
+    }
+
+    fn rest(mut self, home: &Home) -> Run {
+        let input = self.child.stdin.take();
+        let mut out = Vec::new();
+        self.output.read_to_end(&mut out).unwrap();
+        let output = self.child.wait_with_output().unwrap();
+        drop(input);
+        home.told(Output { stdout: out, ..output })
+    }
+
+    /// Reads no more, and waits for the end.
+    fn close(self, home: &Home) -> Run {
+        let Self { child, output } = self;
+        drop(output);
+        home.told(child.wait_with_output().unwrap())
     }
 }
 
