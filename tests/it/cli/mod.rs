@@ -3,6 +3,7 @@
 mod attach;
 mod demo;
 mod doctor;
+mod follow;
 mod list;
 mod misc;
 mod peers;
@@ -10,6 +11,7 @@ mod resume;
 mod runtime;
 mod settings;
 mod terminal;
+mod watch;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
