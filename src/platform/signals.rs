@@ -2,10 +2,10 @@
 
 use std::io;
 
-/// SIGTERM, SIGHUP and SIGINT, or what stands for them. Must be made within a runtime.
+/// SIGTERM, SIGHUP, SIGINT and SIGQUIT, or what stands for them. Must be made within a runtime.
 pub struct Signals {
     #[cfg(unix)]
-    signals: [(tokio::signal::unix::Signal, u8); 3],
+    signals: [(tokio::signal::unix::Signal, u8); 4],
 }
 
 impl Signals {
@@ -16,7 +16,12 @@ impl Signals {
             use tokio::signal::unix::{SignalKind, signal};
             let take = |kind: SignalKind| Ok::<_, io::Error>((signal(kind)?, kind.as_raw_value() as u8));
             Ok(Self {
-                signals: [take(SignalKind::terminate())?, take(SignalKind::hangup())?, take(SignalKind::interrupt())?],
+                signals: [
+                    take(SignalKind::terminate())?,
+                    take(SignalKind::hangup())?,
+                    take(SignalKind::interrupt())?,
+                    take(SignalKind::quit())?,
+                ],
             })
         }
         #[cfg(not(unix))]
@@ -27,11 +32,12 @@ impl Signals {
     pub async fn next(&mut self) -> u8 {
         #[cfg(unix)]
         {
-            let [(terminate, t), (hangup, h), (interrupt, i)] = &mut self.signals;
+            let [(terminate, t), (hangup, h), (interrupt, i), (quit, q)] = &mut self.signals;
             tokio::select! {
                 _ = terminate.recv() => *t,
                 _ = hangup.recv() => *h,
                 _ = interrupt.recv() => *i,
+                _ = quit.recv() => *q,
             }
         }
         #[cfg(not(unix))]

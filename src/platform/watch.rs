@@ -97,7 +97,7 @@ mod linux {
         pub fn watch(&mut self, directory: &Path) -> Result<bool, Error> {
             let known = self.watches.get(directory).copied();
             if known.is_none() && self.watches.len() >= self.max {
-                return Err(Error::Limit);
+                return Err(if directory.is_dir() { Error::Limit } else { Error::Missing });
             }
             use AddWatchFlags as Flags;
             let changes = Flags::IN_MODIFY | Flags::IN_ATTRIB | Flags::IN_CLOSE_WRITE;

@@ -158,8 +158,7 @@ impl Log {
             self.keep(subject.clone(), before);
             Change { revision: self.last, subject }
         };
-        let changes = subjects.into_iter().map(number).collect();
-        changes
+        subjects.into_iter().map(number).collect()
     }
 
     fn keep(&mut self, subject: Subject, before: &Snapshot) {

@@ -141,15 +141,20 @@ impl State {
     }
 
     /// Takes note of what is not watched whole.
-    pub fn degrade(&mut self, limited: &BTreeMap<Target, PathBuf>) {
-        let problem = |(target, path): (&Target, &PathBuf)| {
-            let harness = match target {
-                Target::Root(root) => self.homes.roots().get(*root).map(|root| root.harness),
+    pub fn degrade(&mut self, limited: &BTreeSet<Target>) {
+        let problem = |target: &Target| {
+            let root = match target {
+                Target::Root(root) => self.homes.roots().get(*root),
                 Target::Live | Target::Receipts => None,
             };
+            let path = root.map(|root| &*root.path).or_else(|| match target {
+                Target::Receipts => self.homes.receipts(),
+                // What tells of processes lies in several places.
+                Target::Live | Target::Root(_) => None,
+            });
             Problem {
-                harness,
-                path: Some(path.display().to_string()),
+                harness: root.map(|root| root.harness),
+                path: path.map(|path| path.display().to_string()),
                 id: None,
                 endpoint: None,
                 reason: "watch_limit".to_owned(),

@@ -2,7 +2,7 @@
 
 use super::state::Hints;
 use crate::platform::watch::{Error, Event, Watcher};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -29,8 +29,10 @@ pub struct Place {
 pub struct Armed {
     /// What is watched only now: what changed there before was not told.
     pub unseen: BTreeSet<Target>,
-    /// What is not watched whole, and where it is.
-    pub limited: BTreeMap<Target, PathBuf>,
+    /// What is not watched whole.
+    pub limited: BTreeSet<Target>,
+    /// Directories that are watched only now.
+    fresh: BTreeSet<PathBuf>,
     anew: bool,
 }
 
@@ -103,12 +105,16 @@ impl Watches {
 
     /// Watches a directory for a place; whether it is there.
     fn watch(&mut self, directory: &Path, place: &Place, armed: &mut Armed) -> bool {
-        if !armed.anew && self.watcher.watches(directory) {
-            return true;
-        }
-        match self.watcher.watch(directory) {
+        let is_watched = !armed.anew && self.watcher.watches(directory);
+        match if is_watched { Ok(false) } else { self.watcher.watch(directory) } {
             Ok(new) => {
-                armed.unseen.extend(new.then_some(place.target));
+                if new {
+                    armed.fresh.insert(directory.to_owned());
+                }
+                // Others may have come to watch it first, just now.
+                if armed.fresh.contains(directory) {
+                    armed.unseen.insert(place.target);
+                }
                 true
             }
             Err(Error::Missing) => {
@@ -116,7 +122,7 @@ impl Watches {
                 false
             }
             Err(Error::Limit | Error::Io(_)) => {
-                armed.limited.entry(place.target).or_insert_with(|| place.path.clone());
+                armed.limited.insert(place.target);
                 // It is there, and no nearer way is to be found above it.
                 true
             }

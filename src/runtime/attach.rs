@@ -80,11 +80,16 @@ impl Drop for Seat {
 /// The requests of one client that are on their way to its runtime. Each is carried to its end though nobody waits for it
 /// any more: one that came after the client's leave would make the runtime know the client again.
 #[derive(Clone)]
-pub struct Calls(Arc<Semaphore>);
+pub struct Calls {
+    places: Arc<Semaphore>,
+    /// Rung when one has come to its end.
+    ended: Arc<Notify>,
+}
 
 impl Calls {
     fn new() -> Self {
-        Self(Arc::new(Semaphore::new(limits::ATTACHMENT_CALLS as usize)))
+        let places = Arc::new(Semaphore::new(limits::ATTACHMENT_CALLS as usize));
+        Self { places, ended: Arc::default() }
     }
 
     /// Carries a request to its end, or that of its time.
@@ -93,20 +98,31 @@ impl Calls {
         time: Duration,
         request: impl Future<Output = Result<T, Error>> + Send + 'static,
     ) -> Result<T, Error> {
-        let on_its_way = self.0.clone().acquire_owned().await.map_err(|_| Error::Left)?;
+        let on_its_way = self.places.clone().acquire_owned().await.map_err(|_| Error::Left)?;
+        let ended = self.ended.clone();
         let carried = tokio::spawn(async move {
             let answer = timely(time, request).await;
             drop(on_its_way);
+            ended.notify_waiters();
             answer
         });
         carried.await.map_err(|_| Error::Left)?
     }
 
-    /// Waits until none is on its way, but not for long, and lets none begin.
-    async fn end(&self) {
-        let all = self.0.acquire_many(limits::ATTACHMENT_CALLS);
-        let _ = tokio::time::timeout(limits::PROBE, all).await;
-        self.0.close();
+    /// Lets none begin, and waits until none is on its way, but not for longer than this; whether that is so.
+    async fn end(&self, time: Duration) -> bool {
+        self.places.close();
+        let all = async {
+            loop {
+                let mut ended = std::pin::pin!(self.ended.notified());
+                ended.as_mut().enable();
+                if self.places.available_permits() == limits::ATTACHMENT_CALLS as usize {
+                    return;
+                }
+                ended.await;
+            }
+        };
+        tokio::time::timeout(time, all).await.is_ok()
     }
 }
 
@@ -149,9 +165,17 @@ pub async fn join(
 /// it says so in time. The end of the stream tells it too, and sooner.
 pub async fn leave(api: &Api, calls: &Calls, seat: Seat) -> Option<Lease> {
     seat.is_leaving();
-    calls.end().await;
+    let all_ended = calls.end(limits::PROBE).await;
     let lease = timely(limits::PROBE, api.detach()).await;
-    drop(seat);
+    if !all_ended {
+        // What a slow runtime takes up only now makes it know the client again.
+        let (api, calls) = (api.clone(), calls.clone());
+        tokio::spawn(async move {
+            calls.end(limits::ATTACH).await;
+            let _ = timely(limits::PROBE, api.detach()).await;
+            drop(seat);
+        });
+    }
     lease.ok()
 }
 

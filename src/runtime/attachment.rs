@@ -7,6 +7,7 @@ use super::http::{Caller, Client};
 use crate::limits;
 use crate::protocol::{Endpoint, Lease, Permission, Source};
 use std::future::Future;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -31,6 +32,7 @@ pub struct Attachment {
     /// How long it lasted when the runtime last said so.
     ttl: Mutex<Duration>,
     ended: CancellationToken,
+    dismissed: AtomicBool,
     /// Set when the runtime has forgotten the client: who drives and who looks then, where it said so.
     left: watch::Sender<Option<Option<Lease>>>,
     /// Set when nothing of it is left.
@@ -58,6 +60,7 @@ impl Attachment {
             held: watch::Sender::new(None),
             ttl: Mutex::default(),
             ended,
+            dismissed: AtomicBool::new(false),
             left: watch::Sender::new(None),
             gone: CancellationToken::new(),
         }
@@ -120,6 +123,17 @@ impl Attachment {
     /// Whether the runtime still knows the client.
     pub(super) fn is_there(&self) -> bool {
         !self.ended.is_cancelled() && self.left.borrow().is_none()
+    }
+
+    /// Ends it on behalf of others than the client, who is told so.
+    pub(super) fn dismiss(&self) {
+        self.dismissed.store(true, Ordering::SeqCst);
+        self.ended.cancel();
+    }
+
+    /// Whether it was ended so.
+    pub(super) fn is_dismissed(&self) -> bool {
+        self.dismissed.load(Ordering::SeqCst)
     }
 
     /// Set when the client, or what it may do, ends it: nothing more is told of it.

@@ -70,6 +70,9 @@ impl Pump {
         };
         let lease = leave(&attachment.api(|_| true), attachment.calls(), seat).await;
         attachment.left(lease);
+        if attachment.is_dismissed() {
+            return self.tell_end("it is out of the client's scope now, or may not be observed any more").await;
+        }
         if let Some(last) = last {
             queue.push(last);
             tokio::select! {
@@ -103,6 +106,17 @@ impl Pump {
                 // What waits is told; what came after it is there for who attaches again.
                 () = tokio::time::sleep(limits::EVENTS_PATIENCE), if full => return lagged(self.merge.cursor()),
             }
+        }
+    }
+
+    /// Tells a client that knows the attachment of an end that it did not ask for.
+    async fn tell_end(&self, reason: &str) {
+        let known = *self.known.borrow();
+        let event = disconnected(Some(reason));
+        let params = RuntimeEventParams { attachment: self.attachment.id.clone(), event };
+        if let (true, Ok(notification)) = (known, Notification::new("runtime/event", &params)) {
+            // It fails where nobody is there to be told.
+            let _ = self.outgoing.send(notification).await;
         }
     }
 

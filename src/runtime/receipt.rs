@@ -241,6 +241,8 @@ fn clamped(number: &str) -> Option<u64> {
     let digits = number.strip_prefix('-').unwrap_or(number);
     let is_integer = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     let nearest = if digits.len() < number.len() { 0 } else { number.parse().unwrap_or(u64::MAX) };
+    // Every program can hold it.
+    let nearest = nearest.min((1 << 53) - 1);
     is_integer.then_some(nearest)
 }
 

@@ -25,6 +25,8 @@ use tokio_util::sync::CancellationToken;
 /// The runtimes of this machine, as far as they are published to this user.
 pub struct Runtimes {
     receipts: Receipts,
+    /// What anybody here may see at most: what is beyond it is never asked, so that it delays nobody.
+    ceiling: Grant,
     handle: Handle,
     known: Mutex<HashMap<Endpoint, Arc<Known>>>,
     attachments: Mutex<HashMap<String, Arc<Attachment>>>,
@@ -75,10 +77,11 @@ impl Look {
 
 impl Runtimes {
     /// The runtimes whose receipts are there. What needs connections runs on `handle`.
-    pub fn new(receipts: Receipts, handle: Handle) -> Self {
+    pub fn new(receipts: Receipts, ceiling: Grant, handle: Handle) -> Self {
         let (known, attachments) = (Mutex::default(), Mutex::default());
         Self {
             receipts,
+            ceiling,
             handle,
             known,
             attachments,
@@ -98,7 +101,7 @@ impl Runtimes {
         let listing = self.receipts.list();
         let mut published = Published { known: Vec::new(), problems: listing.problems };
         let mut known = lock(&self.known);
-        for record in listing.records {
+        for record in listing.records.into_iter().filter(|record| self.ceiling.reaches_source(&record.source)) {
             let same = known.get(&record.endpoint).filter(|one| one.record.is_same_file(&record)).cloned();
             match same.map_or_else(|| Known::new(record).map(Arc::new), Ok) {
                 Ok(one) => published.known.push(one),
@@ -216,7 +219,7 @@ impl Runtimes {
         for attachment in lock(&self.attachments).values() {
             attachment.narrow(|permission| grant.allows(permission));
             if !grant.reaches_source(&attachment.source) || !attachment.allows(Permission::Observe) {
-                attachment.ended().cancel();
+                attachment.dismiss();
             }
         }
     }
@@ -248,6 +251,6 @@ pub(crate) mod testing {
 
     /// No runtimes at all.
     pub(crate) fn none() -> Arc<Runtimes> {
-        Arc::new(Runtimes::new(Receipts::new(None), handle()))
+        Arc::new(Runtimes::new(Receipts::new(None), Grant::all(), handle()))
     }
 }

@@ -72,7 +72,7 @@ impl Service {
         getrandom::fill(&mut random).map_err(std::io::Error::other)?;
         let instance_id = blake3::hash(&random).to_hex()[..32].to_owned();
         let receipts = Receipts::new(config.homes.receipts().map(Path::to_owned));
-        let runtimes = Arc::new(Runtimes::new(receipts, handle.clone()));
+        let runtimes = Arc::new(Runtimes::new(receipts, config.ceiling.clone(), handle.clone()));
         let registry = Arc::new(Registry::new(config.homes.clone(), instance_id.clone(), runtimes.clone()));
         let first_states = Semaphore::new(limits::FIRST_STATES);
         let attaching = Arc::new(Semaphore::new(config.limits.attachments));

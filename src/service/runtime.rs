@@ -411,6 +411,10 @@ where
             Err(RpcError::new(Reason::Cancelled, why))
         }
         answer = waiting => match answer {
+            // What it says is of something that is not there any more for who gave up its scope meanwhile.
+            Ok(_) if !context.client.grant().reaches_source(&attachment.source) => {
+                Err(RpcError::new(Reason::NotFound, "the attachment is out of scope by now"))
+            }
             Ok(answer) => Ok(answer?),
             Err(_) => Err(RpcError::new(Reason::Internal, "the server failed; please report this")),
         },

@@ -142,6 +142,7 @@ fn narrowing_ends_what_is_out_of_scope_and_takes_from_the_rest() {
     server.at(&kept, "takeControl", json!({})).result();
     let narrower = json!({ "authority": { "permissions": ["observe", "approve"], "workspaces": [WORKSPACE] } });
     server.request("authority/narrow", narrower).result();
+    assert_eq!(server.event(&ended)["kind"], "disconnected");
     outside.wait_observers(0);
     outside.wait_streams(0);
     assert_eq!(outside.controller(), None);
@@ -151,6 +152,7 @@ fn narrowing_ends_what_is_out_of_scope_and_takes_from_the_rest() {
     inside.emit("text_delta", json!({ "text": "still" }));
     assert_eq!(server.event(&kept)["payload"]["text"], "still");
     server.request("authority/narrow", json!({ "authority": { "permissions": ["approve"] } })).result();
+    assert_eq!(server.event(&kept)["kind"], "disconnected");
     inside.wait_observers(0);
     server.pong();
 }

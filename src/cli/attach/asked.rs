@@ -39,7 +39,8 @@ impl Asked {
         let text = |value: &Value| value.as_str().map(str::to_owned);
         let (kind, what, details) = match request["kind"].as_str().unwrap_or_default() {
             "approval" => {
-                let details = asked.get("raw_args").or_else(|| asked.get("arguments")).unwrap_or(&Value::Null);
+                let told = ["raw_args", "arguments", "subject"].map(|member| &asked[member]);
+                let details = told.into_iter().find(|details| !details.is_null()).unwrap_or(&Value::Null);
                 let who = asked["child_agent_id"].as_str().map_or_else(String::new, |id| format!(" of subagent {id}"));
                 (
                     Kind::Approval,

@@ -53,7 +53,7 @@ fn a_conversation_is_busy_while_a_live_gateway_is_at_it() {
         ..Live::new(Harness::OpenClaw, TOOL, ActivitySource::Lock, pid)
     };
     assert!(expected.workspace.is_some());
-    assert_eq!(home.live(), [expected.clone()]);
+    assert_eq!(home.live(), std::slice::from_ref(&expected));
     home.mark(TOOL, "done", LATER);
     assert_eq!(home.live(), []);
     // Marked before this gateway began: the one before it was killed.
