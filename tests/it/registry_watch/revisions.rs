@@ -112,7 +112,9 @@ fn heartbeats_and_clocks_are_no_changes() {
         server.request("runtime/heartbeat", json!({ "attachment": attached["attachment"] })).result();
         let mut text: Value = serde_json::from_slice(&fs::read(&record).unwrap()).unwrap();
         text["updatedAt"] = json!(1_796_000_000_000_i64 + beat);
-        fs::write(&record, text.to_string()).unwrap();
+        let aside = record.with_extension("new");
+        fs::write(&aside, text.to_string()).unwrap();
+        fs::rename(aside, &record).unwrap();
         assert_eq!(revision(&mut server), before);
     }
     // What is told next is the next change.
