@@ -5,6 +5,7 @@
 //! member without a value is left out.
 
 mod authority;
+mod entry;
 pub mod error;
 mod lifecycle;
 mod nesting;
@@ -14,8 +15,10 @@ mod registry;
 mod runtime;
 mod session;
 mod settings;
+mod watch;
 
 pub use authority::{Authority, AuthorityRequest, Permission};
+pub use entry::*;
 pub use error::{Reason, RpcError, presentable};
 pub use lifecycle::*;
 pub use nesting::nested_deeper;
@@ -25,6 +28,7 @@ pub use registry::*;
 pub use runtime::*;
 pub use session::*;
 pub use settings::*;
+pub use watch::*;
 
 use schemars::JsonSchema;
 use serde::de::{DeserializeOwned, Error as _};

@@ -1,0 +1,307 @@
+use super::{Actions, ActivityStatus, Endpoint, EndpointCapability, Harness, Observer, Owner, Supervisor};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The one derived word for what an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// Stored; nothing says that it lives.
+    Persisted,
+    /// Alive, doing unknown.
+    Live,
+    /// Alive, nothing to do.
+    Idle,
+    /// A turn runs.
+    Busy,
+    /// A person is waited for.
+    Waiting,
+    /// On its way out.
+    ShuttingDown,
+}
+
+impl State {
+    /// Every state, what needs a person first.
+    pub const ALL: [Self; 6] = [Self::Waiting, Self::Busy, Self::Idle, Self::Live, Self::ShuttingDown, Self::Persisted];
+
+    /// The word that stands for this state on the wire.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Persisted => "persisted",
+            Self::Live => "live",
+            Self::Idle => "idle",
+            Self::Busy => "busy",
+            Self::Waiting => "waiting",
+            Self::ShuttingDown => "shutting_down",
+        }
+    }
+}
+
+impl std::str::FromStr for State {
+    type Err = super::UnknownWord;
+
+    fn from_str(word: &str) -> Result<Self, super::UnknownWord> {
+        super::parse_word("state", word, &Self::ALL, Self::id)
+    }
+}
+
+/// One row of the inventory: a stored session, a live one, or what of these is the same conversation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Entry {
+    /// A runtime's own id where it runs, else `<harness>:<session id>`.
+    pub id: String,
+    /// The program that owns the session.
+    pub harness: Harness,
+    /// The harness's own id of the session.
+    pub session_id: String,
+    /// What it is doing.
+    pub state: State,
+    /// The directory that it works in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<String>,
+    /// One line that names it: as the user named it, else as its program did, else its first prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The model that answered last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The profile of its program that it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+    /// When the session began, in epoch milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created_at_ms: Option<i64>,
+    /// When the live process began, in epoch milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_at_ms: Option<i64>,
+    /// Its newest user or assistant message, else its file's time, in epoch milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updated_at_ms: Option<i64>,
+    /// How many messages people and models wrote; only where asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_count: Option<u64>,
+    /// The file that holds it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub location: Option<String>,
+    /// True where its program has put it away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub archived: Option<bool>,
+    /// The session that it came from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<Parent>,
+    /// How many sessions name this one as the one that started them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub child_count: Option<u64>,
+    /// Up to 8 opening user texts; only where asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub topics: Option<Vec<String>>,
+    /// The newest message; only where asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_message: Option<LastMessage>,
+    /// The excerpt that `searchPreviews` found.
+    #[serde(default, rename = "match", skip_serializing_if = "Option::is_none")]
+    pub excerpt: Option<String>,
+    /// The repository that the workspace belongs to; only where asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repository: Option<Repository>,
+    /// The live runtime's own id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime_id: Option<String>,
+    /// The id of the stored session that the runtime runs, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub persisted_id: Option<String>,
+    /// Every live runtime of the conversation, the newest first, where it is stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime_ids: Option<Vec<String>>,
+    /// The runtime's receipt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint: Option<Endpoint>,
+    /// What the endpoint speaks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint_capabilities: Option<Vec<EndpointCapability>>,
+    /// The runtime's process, and who drives it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<Owner>,
+    /// Who looks at the runtime.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observers: Option<Vec<Observer>>,
+    /// What the runtime can do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actions: Option<Actions>,
+    /// What the runtime runs in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub supervisor: Option<Supervisor>,
+    /// What is known of a live process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub activity: Option<Activity>,
+    /// The live session's address among its peers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peer: Option<EntryPeer>,
+    /// The ways into the live session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doors: Option<Vec<Door>>,
+    /// How a person gets back into the session with its own program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resume: Option<Resume>,
+}
+
+/// Where a session came from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Parent {
+    /// The session that it came from, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// How it came from it.
+    pub relation: Relation,
+}
+
+/// How a session came from another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Relation {
+    /// A person went on from a copy of the conversation.
+    Fork,
+    /// A branch of the conversation kept as a session of its own.
+    Branch,
+    /// Another session started it to do a part of its work.
+    Subagent,
+    /// The conversation went on here.
+    Continuation,
+    /// A copy that a migration or an archive made.
+    Copy,
+}
+
+/// The newest message of a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LastMessage {
+    /// Who wrote it.
+    pub role: Role,
+    /// Its text, shortened.
+    pub text: String,
+    /// When it was written, in epoch milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timestamp_ms: Option<i64>,
+}
+
+/// Who wrote a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Role {
+    /// A person.
+    User,
+    /// The model.
+    Assistant,
+    /// The harness.
+    System,
+    /// A tool's result.
+    Tool,
+}
+
+/// The repository that a workspace belongs to, read from its files.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Repository {
+    /// The checkout's top directory.
+    pub root: String,
+    /// The branch that is checked out now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// The URL of the remote `origin`, without credentials.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
+}
+
+/// What is known of a live process.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Activity {
+    /// What it is doing; absent when only its life is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<ActivityStatus>,
+    /// What it waits for, in its own words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting_for: Option<String>,
+    /// Where this comes from.
+    pub source: ActivitySource,
+    /// The process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid: Option<i32>,
+    /// When this was last seen to be so, in epoch milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed_at_ms: Option<i64>,
+}
+
+/// Where the knowledge of an activity comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ActivitySource {
+    /// The runtime said so.
+    Runtime,
+    /// Claude Code's own process registry.
+    ClaudeRegistry,
+    /// A lock that a live process holds.
+    Lock,
+    /// A process that was recognized.
+    Process,
+}
+
+/// A live session's address among its peers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EntryPeer {
+    /// The name by which other sessions address it.
+    pub name: String,
+    /// The peer endpoint; absent without a socket.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint: Option<String>,
+}
+
+/// A way into a live session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Door {
+    /// `runtime/attach`.
+    Runtime,
+    /// `peer/message`.
+    Peer,
+}
+
+/// A command that brings a person back into a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Resume {
+    /// Program and arguments.
+    pub argv: Vec<String>,
+    /// Where to run it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// What to add to the environment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub env: Option<BTreeMap<String, String>>,
+}
+
+/// Something that could not be read or judged; the rest of the answer stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Problem {
+    /// Whose it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub harness: Option<Harness>,
+    /// The file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The entry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The receipt's endpoint.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint: Option<String>,
+    /// The stable word for what is wrong.
+    pub reason: String,
+    /// The same for a person.
+    pub message: String,
+}
