@@ -230,7 +230,13 @@ fn the_end_of_the_stream_is_told_with_its_reason_once() {
         }
         let end = server.event(&attachment);
         assert_eq!(end["kind"], "disconnected");
-        reasons.push(json!([what, end["reason"]]));
+        if what == "half a line" {
+            // The end may overtake what the runtime was still writing; then it is an end like any other.
+            let reason = end["reason"].as_str().unwrap();
+            assert!(reason.contains("before its answer was whole") || reason.contains("ended the stream"), "{reason}");
+        } else {
+            reasons.push(json!([what, end["reason"]]));
+        }
         server.at(&attachment, "lease", json!({})).error().is(-32001, "not_found");
         runtime.wait_streams(0);
         runtime.wait_observers(0);

@@ -124,6 +124,11 @@ fn nothing_is_told_after_the_answer_to_detach_or_to_narrowing_the_scope() {
         let mut frames = std::iter::from_fn(|| server.next_frame()).skip_while(|frame: &Value| frame["id"] != id);
         frames.next().unwrap();
         drop(frames);
+        if narrow {
+            // But that it is over, which the answer does not say.
+            let last = server.expect_notification("runtime/event");
+            assert_eq!((&last["attachment"], &last["event"]["kind"]), (&json!("attachment-1"), &json!("disconnected")));
+        }
         server.pong();
     }
 }

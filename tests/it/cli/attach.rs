@@ -259,8 +259,9 @@ fn a_stopped_program_goes_on_where_it_was() {
     pty.type_in("half a word");
     pty.expect_part("> half a word");
     let before = pty.contents();
+    pty.stop();
     pty.disturb();
-    pty.signal(Signal::SIGSTOP);
+    pty.expect_part("written over");
     pty.signal(Signal::SIGCONT);
     pty.expect(&before);
     assert!(pty.is_raw());

@@ -135,9 +135,9 @@ fn a_stopped_program_goes_on_with_what_is_true_then() {
     let home = one();
     let mut pty = watched(&home, &[], 12, 80);
     let before = pty.contents();
+    pty.stop();
     pty.disturb();
     pty.expect_part("written over");
-    pty.signal(Signal::SIGSTOP);
     pty.signal(Signal::SIGCONT);
     pty.expect(&before);
     assert!(pty.is_raw());

@@ -123,6 +123,14 @@ impl Pty {
         tcsetattr(&self.inner, SetArg::TCSANOW, &self.before).expect("its modes");
     }
 
+    /// Stops the program, and waits until it is: it draws nothing meanwhile.
+    pub fn stop(&self) {
+        use nix::sys::wait::{Id, WaitPidFlag, waitid};
+        self.signal(Signal::SIGSTOP);
+        let pid = Id::Pid(Pid::from_raw(self.child.id() as i32));
+        waitid(pid, WaitPidFlag::WSTOPPED | WaitPidFlag::WNOWAIT).expect("a child");
+    }
+
     pub fn signal(&self, signal: Signal) {
         kill(Pid::from_raw(self.child.id() as i32), signal).expect("a process not yet reaped");
     }
