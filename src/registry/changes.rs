@@ -246,6 +246,18 @@ fn affected(before: &Snapshot, now: &Snapshot) -> BTreeMap<Id, bool> {
             }
         }
     }
+    for (here, there) in [(before, now), (now, before)] {
+        // One that claims an id and does not answer hides others of that id, each scope its own.
+        let (troubles, others) = (&here.observed.troubles, &there.observed.troubles);
+        let gone = troubles.iter().filter(|trouble| !others.contains(trouble));
+        for id in gone.filter_map(|trouble| trouble.problem.id.as_deref()) {
+            ids.insert(id.into(), true);
+            for snapshot in [before, now] {
+                let claims = snapshot.observed.runtimes.iter().filter(|runtime| runtime.receipt.runtime_id == id);
+                claims.for_each(|runtime| sessions.of_runtime(snapshot, runtime, true));
+            }
+        }
+    }
     for ((harness, session), everywhere) in sessions.0 {
         let session_form: Id = format!("{harness}:{session}").into();
         let runtimes = [before, now].into_iter().flat_map(|snapshot| snapshot.runtimes_of(harness, &session));
