@@ -303,7 +303,8 @@ fn the_answer_precedes_the_first_event_also_in_a_batch() {
         ]);
         server.send(&batch);
         runtime.wait_streams(2);
-        runtime.wait_seen("lease", 2);
+        // The list asks, too.
+        runtime.wait_seen("lease", 3);
         runtime.prompt("many");
         runtime.wait_turns(1);
         runtime.release("lease");
