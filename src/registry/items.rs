@@ -14,23 +14,12 @@ use std::sync::Arc;
 impl Snapshot {
     /// The entry of an id, if it is in scope: a runtime's own id, or that of a session, which leads to its runtime too.
     pub fn item(&self, id: &str, grant: &Grant) -> Option<Item<'_>> {
-        let runtimes = self.visible_runtimes(grant);
-        if let Some(place) = runtimes.iter().position(|runtime| runtime.receipt.runtime_id == id) {
-            let source = &runtimes[place].receipt.source;
-            let is_newest = !runtimes[..place].iter().any(|newer| runs(newer, source.harness, &source.session_id));
-            let item = self.join(runtimes[place], grant);
-            // Of several runtimes the newest one has what is known beside.
-            return Some(Item { live: item.live.filter(|_| is_newest), ..item });
-        }
-        let (harness, session) = id.split_once(':')?;
-        let harness: Harness = harness.parse().ok()?;
-        if let Some(runtime) = runtimes.into_iter().find(|runtime| runs(runtime, harness, session)) {
-            return Some(self.join(runtime, grant));
-        }
-        let row = self.visible_row(harness, session, grant);
-        let live = self.visible_live(grant).remove(&(harness, session));
-        let row = row.map(|row| (row, &*self.stored.rows[row]));
-        (row.is_some() || live.is_some()).then_some(Item { row, live, runtime: None })
+        self.item_in(id, &Query::default(), grant).or_else(|| {
+            let (harness, session) = id.split_once(':')?;
+            let harness: Harness = harness.parse().ok()?;
+            let runs_it = |runtime: &&Runtime| runs(runtime, harness, session);
+            Some(self.join(self.visible_runtimes(grant).into_iter().find(runs_it)?, grant))
+        })
     }
 
     /// What a list that asks so has under this id, before its filters.
