@@ -10,6 +10,7 @@
 //! | [`service`] | what a method does: the method table, authorization, delegation |
 //! | [`registry`] | the inventory: scanning, joining, queries, pages |
 //! | [`settings`] | Claude Code's user settings: read, and one key of them changed |
+//! | [`host`] | makes any ACP agent a live runtime: its child process, the conversation, the HTTP door |
 //! | [`runtime`] | live runtimes: receipts, HTTP client, probes, attachments |
 //! | [`harness`] | the stores: one file per harness behind one trait |
 //! | [`peer`] | live Claude Code sessions, from their process registry |
@@ -22,6 +23,7 @@
 pub mod authority;
 pub mod cli;
 pub mod harness;
+pub mod host;
 pub mod limits;
 pub mod peer;
 pub mod platform;
