@@ -1,6 +1,7 @@
 //! What a method does: one file per family, named as in `protocol`. Authorizes, then delegates to the rooms below.
 
 mod document;
+mod errors;
 mod follow;
 mod lifecycle;
 mod local;

@@ -10,6 +10,7 @@ mod cancel;
 mod cli;
 mod day_in_the_life;
 mod descriptors;
+mod examples;
 mod framing;
 mod inflight;
 mod life_of_a_runtime;
