@@ -6,6 +6,7 @@ mod activity;
 mod authority;
 mod bad_input;
 mod base;
+mod book;
 mod cancel;
 mod cli;
 mod day_in_the_life;
