@@ -57,7 +57,7 @@ def spans(line):
             elif code == 1:
                 style["font-weight"] = "bold"
             elif code == 2:
-                style["opacity"] = "0.6"
+                style["fill-opacity"] = "0.6"
             elif code == 39:
                 style.pop("fill", None)
             elif code in COLOURS:

@@ -10,6 +10,7 @@ mod keys;
 mod line;
 mod list;
 mod live;
+mod man;
 mod named;
 mod output;
 mod peers;
@@ -94,6 +95,9 @@ enum Command {
     Schema(schema::SchemaArgs),
     /// Print the completions for a shell
     Completions(completions::CompletionsArgs),
+    /// Write the manual pages
+    #[command(hide = true)]
+    Man(man::ManArgs),
 }
 
 /// Where to look, for every subcommand that looks.
@@ -143,6 +147,7 @@ pub fn main() -> ExitCode {
         Command::Serve(args) => serve::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
     };
     match result {
         Ok(code) => code,
