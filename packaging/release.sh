@@ -10,19 +10,23 @@ program=${1:-}
 
 if [ -z "$program" ]; then
   flags="--remap-path-prefix=$PWD=. --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
-  # Linked with all that it needs, it runs wherever the kernel is new enough, whatever libc is there.
-  case $target in *-linux-*) flags="$flags -C target-feature=+crt-static" ;; esac
+  # Linked with all that it needs, it runs wherever the kernel is new enough, whatever libc is there. So linked it cannot
+  # look for the libc's getrandom, and would read /dev/urandom instead; the system call is there wherever it runs.
+  case $target in
+    *-linux-*) flags="$flags -C target-feature=+crt-static --cfg getrandom_backend=\"linux_getrandom\"" ;;
+  esac
   # With a target named, the flags are for the program alone, not for what builds it.
   RUSTFLAGS=$flags cargo build --release --locked --target "$target"
   program=${CARGO_TARGET_DIR:-target}/$target/release/tackroom
 fi
 
+program=$(realpath "$program")
 name=tackroom-$version-$target
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
 mkdir -p "$stage/$name/completions" "$stage/$name/man/man1" dist
 cd "$stage/$name"
-install -m 755 "$OLDPWD/$program" tackroom
+install -m 755 "$program" tackroom
 ./tackroom completions bash >completions/tackroom.bash
 ./tackroom completions zsh >completions/_tackroom
 ./tackroom completions fish >completions/tackroom.fish

@@ -38,6 +38,7 @@ pub(super) fn errors_of(method: &Method) -> Vec<Reason> {
         "runtime/forget" => &[&[Unavailable, Io, InvalidEndpoint, InvalidReceipt]],
         "runtime/attach" | "runtime/describe" => &[RUNTIME, FINDING],
         "peer/resolve" => &[&[NotLive, IdentityMismatch, InvalidEndpoint]],
+        "peer/message" => &[&[NotLive, IdentityMismatch, InvalidEndpoint, DeliveryFailed, TooLarge]],
         "settings/read" => &[&[NotFound, Io, InvalidSettings, TooLarge]],
         "settings/update" => &[&[NotFound, Io, ChangedDuringWrite, InvalidSettings, TooLarge]],
         name if name.starts_with("runtime/") && name != "runtime/start" => &[RUNTIME],
