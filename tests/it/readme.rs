@@ -1,12 +1,16 @@
 //! What README.md says is what the program does.
 
 use crate::support::runtime::{Options, Runtime, Step};
-use crate::support::{Home, uuid};
+use crate::support::{DEADLINE, Home, uuid};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::json;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use tackroom::harness::{Environment, stores};
 
 fn readme() -> String {
@@ -53,11 +57,19 @@ pub fn run_in(home: &Home, program: &str, args: &[&str]) -> Option<Output> {
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
     let mut command = Command::new(program);
     command.args(args).env_clear().env("PATH", path).env("HOME", home.path()).stdin(Stdio::null());
-    match command.output() {
-        Ok(output) => Some(output),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+    let child = match command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn() {
+        Ok(child) => child,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
         Err(error) => panic!("{program}: {error}"),
-    }
+    };
+    let pid = Pid::from_raw(child.id() as i32);
+    let (done, ended) = mpsc::channel::<()>();
+    thread::spawn(move || {
+        (ended.recv_timeout(DEADLINE) == Err(RecvTimeoutError::Timeout)).then(|| kill(pid, Signal::SIGKILL))
+    });
+    let output = child.wait_with_output().unwrap();
+    drop(done);
+    Some(output)
 }
 
 pub fn shown(output: &Output) -> String {
