@@ -62,12 +62,12 @@ export class Attachment implements AsyncIterable<RuntimeEvent>, AsyncDisposable 
 
   /** Begins a turn and waits for its reply. Cancelling stops the waiting, never the turn: that is `interrupt`. */
   async submit(prompt: string, { images, ...options }: PromptOptions = {}): Promise<string> {
-    return (await this.#ask("runtime/submit", { ...this.#prompt(prompt, images) }, options)).reply;
+    return (await this.#ask("runtime/submit", { attachment: this.id, prompt, images }, options)).reply;
   }
 
   /** Begins a turn and does not wait for it. */
   async sendInput(prompt: string, { images, ...options }: PromptOptions = {}): Promise<void> {
-    await this.#ask("runtime/sendInput", this.#prompt(prompt, images), options);
+    await this.#ask("runtime/sendInput", { attachment: this.id, prompt, images }, options);
   }
 
   /** Says something to the turn that runs. */
@@ -127,10 +127,6 @@ export class Attachment implements AsyncIterable<RuntimeEvent>, AsyncDisposable 
     const next = await this.#opened.next();
     if (next.value?.kind === "lagged" || next.value?.kind === "disconnected") this.#opened.finish();
     return next;
-  }
-
-  #prompt(prompt: string, images: string[] | undefined) {
-    return { attachment: this.id, prompt, ...(images && { images }) };
   }
 
   #ask<M extends Method>(method: M, params: Params<M>, options?: RequestOptions): Promise<Result<M>> {

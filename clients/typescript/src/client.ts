@@ -127,11 +127,12 @@ export class Tackroom implements AsyncDisposable {
   /** The pages of what a query means. */
   async *pages(query: Query = {}, options: RequestOptions & { limit?: number } = {}): AsyncGenerator<ListResult, void> {
     const { limit, ...rest } = options;
-    for (let cursor: string | undefined, first = true; first || cursor; first = false) {
-      const page = await this.request("registry/list", { query, ...(limit && { limit }), ...(cursor && { cursor }) }, rest);
+    let cursor: string | undefined;
+    do {
+      const page = await this.request("registry/list", { query, limit, cursor }, rest);
       cursor = page.nextCursor;
       yield page;
-    }
+    } while (cursor);
   }
 
   /** Every entry that a query means, newest first, asked for page by page. */
@@ -142,9 +143,8 @@ export class Tackroom implements AsyncDisposable {
   /** Tells what a query means and each change of it. With `since`, a revision, only what came after that. */
   watch(query: Query = {}, options: RequestOptions & { since?: string } = {}): Promise<Watch> {
     const { since, ...rest } = options;
-    const params = { query, ...(since && { since }) };
     const make = (result: Result<"registry/watch">) => new Watch(this.#connection, result, rest.signal);
-    return this.#connection.open("registry/watch", params, rest, make, release);
+    return this.#connection.open("registry/watch", { query, since }, rest, make, release);
   }
 
   /** Tells the messages of a session as they are written. */
@@ -197,5 +197,5 @@ function flags({ allow, workspaces, harnesses, homes }: SpawnOptions): string[] 
 }
 
 function initializeParams({ clientInfo, authority }: SpawnOptions) {
-  return { protocolVersion: PROTOCOL_VERSION, clientInfo, processId: process.pid, ...(authority && { authority }) };
+  return { protocolVersion: PROTOCOL_VERSION, clientInfo, processId: process.pid, authority };
 }

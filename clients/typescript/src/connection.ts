@@ -113,14 +113,15 @@ export class Connection {
 
   /** Takes one message of the server. Throws where it is none. */
   receive(line: string, bytes: number): void {
+    if (this.#gone) return;
     const message = JSON.parse(line) as Incoming;
     if (message.method !== undefined) return this.#notified(message.method, message.params ?? {}, bytes);
     const pending = this.#pending.get(message.id as number);
     // An error without id is about a message that the server could not read: nobody would ever get its answer.
     if (!pending) throw new Error(message.error?.message ?? "an answer that nobody asked for");
-    this.#pending.delete(message.id as number);
     if (message.error) pending.fail(new TackroomError(message.error));
     else pending.succeed(message.result);
+    this.#pending.delete(message.id as number);
   }
 
   /** The server is gone. What is open ends with the error, or just so where it was `closed`. */
@@ -133,14 +134,16 @@ export class Connection {
     this.#routes.clear();
   }
 
+  /** What is the user's own is called later: if it throws, that is not the connection's failure. */
   #notified(method: string, params: Record<string, unknown>, bytes: number): void {
     if (method === "$/progress") {
-      return this.#pending.get(params["token"] as number)?.progress?.(params["value"] as ProgressValue);
+      const progress = this.#pending.get(params["token"] as number)?.progress;
+      return queueMicrotask(() => progress?.(params["value"] as ProgressValue));
     }
     const subject = SUBJECTS[method];
     const route = subject && this.#routes.get(`${method} ${params[subject]}`);
     if (route) route.deliver(params as never, bytes);
-    else this.#other({ method, params } as unknown as Notification);
+    else queueMicrotask(() => this.#other({ method, params } as unknown as Notification));
   }
 
   #send(message: object): void {
@@ -155,5 +158,5 @@ export class Connection {
 
 function withMeta<P extends object>(params: P, id: number, { authority, onProgress }: RequestOptions): P {
   if (!authority && !onProgress) return params;
-  return { ...params, _meta: { ...(authority && { authority }), ...(onProgress && { progressToken: id }) } };
+  return { ...params, _meta: { authority, progressToken: onProgress && id } };
 }

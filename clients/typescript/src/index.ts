@@ -5,5 +5,5 @@ export { ServerError, TackroomError } from "./errors.js";
 export { Inventory } from "./inventory.js";
 export type * from "./protocol.js";
 export { PROTOCOL_VERSION } from "./protocol.js";
-export { type Follow, type Watch } from "./subscriptions.js";
+export type { Follow, Watch } from "./subscriptions.js";
 export type { FollowEvent, WatchEvent } from "./unread.js";

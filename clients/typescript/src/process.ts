@@ -43,7 +43,7 @@ export class ServerProcess {
     this.ended = new Promise((resolve) => {
       child.once("error", (error: NodeJS.ErrnoException) => {
         // A process that is there has an end, whatever failed.
-        if (child.pid === undefined) resolve(cannotStart(command, error));
+        if (child.pid === undefined) resolve(cannotStart(command, cwd, error));
       });
       child.once("exit", () => setTimeout(() => (child.stdout.destroy(), child.stderr.destroy()), DRAIN_MS).unref());
       child.once("close", (code, signal) => resolve(this.#end(code, signal)));
@@ -95,11 +95,10 @@ export class ServerProcess {
   }
 }
 
-function cannotStart(command: string, cause: NodeJS.ErrnoException): ServerError {
-  const why =
-    cause.code === "ENOENT"
-      ? "there is no such program. Install it by `cargo install --path .` in Tackroom's repository, or name it by `command`"
-      : cause.message;
+function cannotStart(command: string, cwd: string | undefined, cause: NodeJS.ErrnoException): ServerError {
+  const install = "Install it by `cargo install --path .` in Tackroom's repository, or name it by `command`";
+  const missing = cwd === undefined ? "there is no such program" : `there is no such program, or no directory \`${cwd}\``;
+  const why = cause.code === "ENOENT" ? `${missing}. ${install}` : cause.message;
   return new ServerError(`\`${command}\` cannot be started: ${why}`, { cause });
 }
 
