@@ -122,6 +122,14 @@ test("a message that is too long for the server is not sent", async (t) => {
   await client.watch();
 });
 
+test("what the server still answers while it leaves is no failure", async (t) => {
+  const client = await scripted(t, "parting");
+  const refused = assert.rejects(client.request("ping"), { message: "the client was closed" });
+  await client.close();
+  await refused;
+  assert.match((await client.ended).message, /ended with code 0$/);
+});
+
 test("a server that does not leave is made to", async (t) => {
   const client = await scripted(t, "deaf");
   const pinging = client.request("ping");

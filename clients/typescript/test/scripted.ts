@@ -31,9 +31,15 @@ const scripts: Record<string, (request: Request) => void> = {
   },
   /** Opens a watch although it was cancelled, and ends with 7 when it is let go. */
   late({ id, method, params }) {
-    if (method === "registry/watch") watching = id;
-    else if (method === "$/cancelRequest") say(result(watching, { subscription: "late", revision: "1" }));
+    if (method === "registry/watch") waiting = id;
+    else if (method === "$/cancelRequest") say(result(waiting, { subscription: "late", revision: "1" }));
     else if (method === "registry/unwatch") process.exit(params.subscription === "late" ? 7 : 1);
+  },
+  /** Answers only when it is told to leave. */
+  parting({ id, method }) {
+    if (method === "ping") waiting = id;
+    if (method === "shutdown") say(result(id, null));
+    if (method === "exit") process.stdout.write(`${JSON.stringify(result(waiting, {}))}\n`, () => process.exit(0));
   },
   /** Answers nothing any more, and does not leave when asked. */
   deaf() {
@@ -51,7 +57,8 @@ const scripts: Record<string, (request: Request) => void> = {
   },
 };
 
-let watching: number | undefined;
+/** A request that is not answered yet. */
+let waiting: number | undefined;
 const [name = "", version = "1"] = process.argv.slice(2);
 let isOpen = false;
 createInterface({ input: process.stdin }).on("line", (line) => {

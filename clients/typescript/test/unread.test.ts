@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Entry, Inventory, type Message, type RegistryEvent } from "tackroom-client";
 import { Lines } from "../dist/lines.js";
+import { Mailbox } from "../dist/mailbox.js";
 import { UNREAD_BYTES, UnreadChanges, UnreadEvents, UnreadMessages } from "../dist/unread.js";
 
 const entry = (id: string, title = ""): Entry => ({ id, harness: "codex", sessionId: id, state: "persisted", title });
@@ -96,6 +97,26 @@ test("a long queue is taken in order", () => {
   const numbers = Array.from({ length: 100_000 }, (_, index) => index);
   for (const sequence of numbers) unread.put({ sequence, kind: "e" }, 1);
   assert.deepEqual([...drain(unread)].map(({ sequence }) => sequence), numbers);
+});
+
+test("behind an end what is kept can be taken, then its error once; what is discarded cannot", async () => {
+  const filled = () => {
+    const mailbox = new Mailbox(new UnreadEvents(0, [], () => {}));
+    mailbox.put({ sequence: 1, kind: "kept" }, 1);
+    return mailbox;
+  };
+  const [ended, failed, discarded] = [filled(), filled(), filled()];
+  ended.end();
+  failed.end(new Error("gone"));
+  discarded.discard();
+  for (const mailbox of [ended, failed, discarded]) mailbox.put({ sequence: 2, kind: "late" }, 1);
+  const kept = { value: { sequence: 1, kind: "kept" }, done: false };
+  const done = { value: undefined, done: true };
+  assert.deepEqual([await ended.next(), await ended.next()], [kept, done]);
+  assert.deepEqual(await failed.next(), kept);
+  await assert.rejects(failed.next(), { message: "gone" });
+  assert.deepEqual(await failed.next(), done);
+  assert.deepEqual(await discarded.next(), done);
 });
 
 test("lines are put together from any pieces", () => {
