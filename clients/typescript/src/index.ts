@@ -1,4 +1,4 @@
-export { Attachment, type PromptOptions } from "./attachment.js";
+export type { Attachment, PromptOptions } from "./attachment.js";
 export { type SpawnOptions, Tackroom } from "./client.js";
 export type { Method, Notification, Params, RequestOptions, Result } from "./connection.js";
 export { ServerError, TackroomError } from "./errors.js";
