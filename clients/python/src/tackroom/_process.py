@@ -54,6 +54,7 @@ class ServerProcess:
 
     async def fate(self, why: str) -> ServerEnded:
         """What became of it, after nothing more can be read of it. Where it does not end, it is made to."""
+        self.stdin.close()
         await self._end()
         code = self._process.returncode
         how = "" if code is None else f" (signal {Signals(-code).name})" if code < 0 else f" (exit code {code})"
