@@ -81,7 +81,8 @@ class Types:
         if "oneOf" in schema and all("const" in one for one in schema["oneOf"]):
             return self.alias(name, ("Literal[", [json.dumps(one["const"]) for one in schema["oneOf"]], "]"), schema)
         if "oneOf" in schema:
-            return self.alias(name, ("Union[", [self.variant(name, one) for one in schema["oneOf"]], "]"), schema)
+            variants: list[Call] = [self.variant(name, one) for one in schema["oneOf"]]
+            return self.alias(name, ("Union[", variants, "]") if len(variants) > 1 else flat(variants[0]), schema)
         if schema.get("type") == "object":
             return self.typed_dict(name, schema)
         return self.alias(name, self.expression(schema), schema)
@@ -177,9 +178,9 @@ def method(types: Types, spec: Schema) -> str:
     pairs: list[Call] = [f'"{param["name"]}": {snake(param["name"])}' for param in required]
     given: list[Call] = [f"{param['name']}={snake(param['name'])}" for param in optional]
     if pairs:
-        sent: list[Call] = [("{", [*pairs, ("**_given(", given, ")")] if given else pairs, "}")]
+        sent: list[Call] = [("{", [*pairs, ("**given(", given, ")")] if given else pairs, "}")]
     else:
-        sent = [("_given(", given, ")")] if given else []
+        sent = [("given(", given, ")")] if given else []
     returns = "" if result == "None" else f"result: {result} = "
     call = fit((f"{returns}await self.request(", [f'"{name}"', *sent], ")"), "        ")
     return "\n".join([head, *method_doc(spec), call, *(["        return result"] if returns else [])])
@@ -199,7 +200,7 @@ from .types import (
 )
 
 
-def _given(**params: Any) -> dict[str, Any]:
+def given(**params: Any) -> dict[str, Any]:
     """The params that were given."""
     return {{name: value for name, value in params.items() if value is not None}}
 

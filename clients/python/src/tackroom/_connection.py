@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from .errors import ServerEnded, TackroomError
 from .types import Limits
@@ -103,10 +103,14 @@ class Connection:
 
     async def read(self) -> str:
         """Reads until nothing more can be read: why."""
+        line = b""
         while True:
             try:
                 line = await self._reader.readuntil(b"\n")
-                self._dispatch(json.loads(line), len(line))
+                message = json.loads(line)
+                if not isinstance(message, dict):
+                    raise ValueError
+                self._dispatch(cast(dict[str, Any], message), len(line))
             except asyncio.IncompleteReadError:
                 return "the server closed its output"
             except asyncio.LimitOverrunError:
@@ -114,11 +118,9 @@ class Connection:
             except ValueError:
                 return f"the server sent what is no message: {line[:80]!r}"
 
-    def _dispatch(self, message: Any, size: int) -> None:
-        if not isinstance(message, dict):
-            raise ValueError
+    def _dispatch(self, message: dict[str, Any], size: int) -> None:
         if "method" in message:
-            params = message.get("params") or {}
+            params: dict[str, Any] = message.get("params") or {}
             name = params.get("subscription", params.get("attachment", params.get("token")))
             told, _ = self._listeners.get((message["method"], name), (None, None))
             if told:

@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import Sized
 from copy import copy
-from typing import Any, Generic, Protocol, TypeVar, cast
+from typing import Generic, Protocol, TypeVar, cast
 
 from .errors import ServerEnded
 from .types import RegistryEvent

@@ -46,7 +46,7 @@ from .types import (
 )
 
 
-def _given(**params: Any) -> dict[str, Any]:
+def given(**params: Any) -> dict[str, Any]:
     """The params that were given."""
     return {name: value for name, value in params.items() if value is not None}
 
@@ -81,7 +81,7 @@ class Methods:
             "initialize",
             {
                 "clientInfo": client_info,
-                **_given(
+                **given(
                     protocolVersion=protocol_version,
                     processId=process_id,
                     authority=authority,
@@ -123,7 +123,7 @@ class Methods:
         - `cursor`: `nextCursor` of the page before, with the same query.
         - `limit`: How many entries at most. Default 50; 0 gives `total` and `revision` alone.
         """
-        result: ListResult = await self.request("registry/list", _given(query=query, cursor=cursor, limit=limit))
+        result: ListResult = await self.request("registry/list", given(query=query, cursor=cursor, limit=limit))
         return result
 
     async def registry_describe(self, id: str) -> DescribeResult:
@@ -149,7 +149,7 @@ class Methods:
         - `query`: Which entries.
         - `since`: A revision of this server: tell only what came after it.
         """
-        result: WatchResult = await self.request("registry/watch", _given(query=query, since=since))
+        result: WatchResult = await self.request("registry/watch", given(query=query, since=since))
         return result
 
     async def registry_unwatch(self, subscription: str) -> Empty:
@@ -166,7 +166,7 @@ class Methods:
 
         - `harnesses`: Only these harnesses.
         """
-        result: CoverageResult = await self.request("registry/coverage", _given(harnesses=harnesses))
+        result: CoverageResult = await self.request("registry/coverage", given(harnesses=harnesses))
         return result
 
     async def session_load(self, id: str, *, cursor: str | None = None, limit: int | None = None) -> LoadResult:
@@ -177,7 +177,7 @@ class Methods:
         - `cursor`: `nextCursor` of the page before: leads to older messages.
         - `limit`: How many messages at most. Default 200.
         """
-        result: LoadResult = await self.request("session/load", {"id": id, **_given(cursor=cursor, limit=limit)})
+        result: LoadResult = await self.request("session/load", {"id": id, **given(cursor=cursor, limit=limit)})
         return result
 
     async def runtime_receipts(self) -> ReceiptsResult:
@@ -220,7 +220,7 @@ class Methods:
                 "source": source,
                 "baseUrl": base_url,
                 "token": token,
-                **_given(pid=pid, metadata=metadata),
+                **given(pid=pid, metadata=metadata),
             },
         )
         return result
@@ -239,7 +239,7 @@ class Methods:
         - `endpoint`: The receipt.
         - `force`: Remove it even if its owner lives and answers. Default false.
         """
-        result: ForgetResult = await self.request("runtime/forget", {"endpoint": endpoint, **_given(force=force)})
+        result: ForgetResult = await self.request("runtime/forget", {"endpoint": endpoint, **given(force=force)})
         return result
 
     async def runtime_attach(
@@ -271,7 +271,7 @@ class Methods:
         """
         result: AttachResult = await self.request(
             "runtime/attach",
-            _given(
+            given(
                 id=id,
                 runtimeId=runtime_id,
                 endpoint=endpoint,
@@ -308,7 +308,7 @@ class Methods:
         """
         result: RuntimeDescribeResult = await self.request(
             "runtime/describe",
-            _given(attachment=attachment, id=id, runtimeId=runtime_id),
+            given(attachment=attachment, id=id, runtimeId=runtime_id),
         )
         return result
 
@@ -354,7 +354,7 @@ class Methods:
         """
         result: SubmitResult = await self.request(
             "runtime/submit",
-            {"attachment": attachment, "prompt": prompt, **_given(images=images)},
+            {"attachment": attachment, "prompt": prompt, **given(images=images)},
         )
         return result
 
@@ -373,7 +373,7 @@ class Methods:
         """
         result: AcceptedResult = await self.request(
             "runtime/sendInput",
-            {"attachment": attachment, "prompt": prompt, **_given(images=images)},
+            {"attachment": attachment, "prompt": prompt, **given(images=images)},
         )
         return result
 
@@ -459,7 +459,7 @@ class Methods:
         """
         result: PeerResult = await self.request(
             "peer/resolve",
-            _given(id=id, sessionId=session_id, name=name, endpoint=endpoint),
+            given(id=id, sessionId=session_id, name=name, endpoint=endpoint),
         )
         return result
 
@@ -469,7 +469,7 @@ class Methods:
 
         - `home`: One of the Claude Code homes that the server was started with. Absent: the first.
         """
-        result: Settings = await self.request("settings/read", _given(home=home))
+        result: Settings = await self.request("settings/read", given(home=home))
         return result
 
     async def settings_update(
@@ -488,7 +488,7 @@ class Methods:
         """
         result: Settings = await self.request(
             "settings/update",
-            {"crossSessionInbound": cross_session_inbound, **_given(expectedRevision=expected_revision, home=home)},
+            {"crossSessionInbound": cross_session_inbound, **given(expectedRevision=expected_revision, home=home)},
         )
         return result
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from itertools import count
@@ -10,7 +10,7 @@ from typing import Any
 
 from ._attachment import Attachment
 from ._connection import Connection
-from ._methods import Methods, _given
+from ._methods import Methods, given
 from ._process import ServerProcess
 from ._subscription import Follow, Watch
 from .errors import ServerEnded
@@ -56,7 +56,7 @@ class Tackroom(Methods):
         client_info: ClientInfo | None = None,
         env: Mapping[str, str] | None = None,
         cwd: str | os.PathLike[str] | None = None,
-    ) -> AsyncIterator["Tackroom"]:
+    ) -> AsyncGenerator["Tackroom", None]:
         """Starts a server, for as long as the context lasts; no process is left after it.
 
         `allow`, `workspaces` and `harnesses` are the most that anybody may do and see over it, `arguments` more of the
@@ -67,7 +67,7 @@ class Tackroom(Methods):
         """
         argv = [os.fspath(binary), "serve", f"--allow={','.join(allow)}"]
         argv += [f"--workspace={os.fspath(path)}" for path in workspaces]
-        argv += [f"--harness={','.join(harnesses)}"] if harnesses else []
+        argv += [f"--harness={harness}" for harness in harnesses]
         process = await ServerProcess.start([*argv, *arguments], env=env, cwd=cwd)
         client = cls(Connection(process.stdout, process.stdin), process)
         reading = asyncio.create_task(client._read())
@@ -135,7 +135,7 @@ class Tackroom(Methods):
         finally:
             self._connection.ignore("$/progress", token)
 
-    async def list(self, query: Query | None = None, *, page: int | None = None) -> AsyncIterator[Entry]:
+    async def list(self, query: Query | None = None, *, page: int | None = None) -> AsyncGenerator[Entry, None]:
         """All entries of a query, newest first, asked for page by page; `page` is how many at a time."""
         cursor = None
         while True:
@@ -147,7 +147,7 @@ class Tackroom(Methods):
 
     def watch(self, query: Query | None = None, *, since: str | None = None) -> Watch:
         """Each change of what a query means."""
-        return Watch(self._connection, _given(query=query, since=since))
+        return Watch(self._connection, given(query=query, since=since))
 
     def follow(self, id: str) -> Follow:
         """The messages of a session as they are written."""
@@ -167,7 +167,7 @@ class Tackroom(Methods):
         auto_renew: bool | None = None,
     ) -> Attachment:
         """Joins a live runtime: by an entry's id, by `runtime_id`, or by `endpoint` and `source`."""
-        params = _given(
+        params = given(
             id=id,
             runtimeId=runtime_id,
             endpoint=endpoint,

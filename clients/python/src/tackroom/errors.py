@@ -17,7 +17,7 @@ class TackroomError(Exception):
     @classmethod
     def of(cls, error: dict[str, Any]) -> "TackroomError":
         """What the `error` member of an answer says."""
-        data = error.get("data") or {}
+        data: dict[str, Any] = error.get("data") or {}
         return cls(error.get("message", "no message"), error.get("code", 0), data.get("reason", ""), data)
 
     def __str__(self) -> str:

@@ -342,7 +342,7 @@ class TmuxSupervisor(TypedDict):
     """Its name."""
 
 
-Supervisor: TypeAlias = Union[TmuxSupervisor]
+Supervisor: TypeAlias = TmuxSupervisor
 """What a runtime runs in."""
 
 
