@@ -105,13 +105,3 @@ async def test_more_requests_than_the_server_takes_at_once_wait_for_their_turn(h
     async with home.spawn(arguments=["--limit", "requestsInFlight=2"]) as client:
         described = await asyncio.gather(*(client.registry_describe(f"claude-code:{uuid(1)}") for _ in range(50)))
         assert len(described) == 50
-
-
-async def test_progress_is_told(home: Home) -> None:
-    """Where it is told at all, it is told to the one who asked; how often depends on how long the work takes."""
-    home.session(1, "one")
-    told: list[str] = []
-    async with home.spawn() as client:
-        answer = await client.request("registry/list", {"limit": 1}, progress=lambda value: told.append(value["message"]))
-        assert answer["total"] == 1
-    assert all(isinstance(message, str) for message in told)

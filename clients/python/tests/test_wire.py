@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from tackroom import Attachment, Follow, TackroomError, Watch, _mailbox
+from tackroom import Attachment, Follow, Tackroom, TackroomError, Watch, _mailbox
 from tackroom._connection import Connection
 from tackroom._methods import Methods
 from tackroom.types import RegistryEvent
@@ -100,6 +100,21 @@ async def test_answers_may_come_in_any_order_and_what_nobody_asked_is_passed_ove
     assert await second == "b"
     wire.say({"id": 1, "result": "a"})
     assert await first == "a"
+
+
+async def test_progress_is_told_to_the_one_who_asked() -> None:
+    wire = Wire()
+    client = Tackroom(wire.connection, cast(Any, None))
+    told: list[int] = []
+    asking = client.request("session/load", {"id": "x"}, progress=lambda value: told.append(value["done"]))
+    waiting = asyncio.create_task(asking)
+    token = (await wire.asked(1))[0]["params"]["_meta"]["progressToken"]
+    for number in (1, 2):
+        wire.say({"method": "$/progress", "params": {"token": token, "value": {"message": "reading", "done": number}}})
+    wire.say({"method": "$/progress", "params": {"token": "of another", "value": {"message": "reading", "done": 9}}})
+    wire.say({"id": 1, "result": {}})
+    assert await waiting == {}
+    assert told == [1, 2]
 
 
 @pytest.mark.parametrize("line", [b"no json\n", b"[]\n", b"\xff\n", b"x" * 70_000 + b"\n"])

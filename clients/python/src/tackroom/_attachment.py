@@ -16,8 +16,8 @@ from .types import AttachResult, Lease, RuntimeEvent, RuntimeResponse
 class Attachment(Subscription[AttachResult, RuntimeEvent]):
     """A runtime's events, first those that `result` replays, and what drives it.
 
-    The events end with `lagged` (`cursor` is the `after` to attach again with; also where more than a bound wait here to be
-    taken) or `disconnected`. Leaving it detaches, which gives up control.
+    The events end with `lagged` (`cursor` is the `after` to attach again with; also where more than a bound wait here
+    to be taken) or `disconnected`. Leaving it detaches, which gives up control.
     """
 
     opens, closes, tells, named = "runtime/attach", "runtime/detach", "runtime/event", "attachment"

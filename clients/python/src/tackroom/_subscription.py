@@ -113,8 +113,8 @@ class Subscription(ABC, Generic[Result, Event]):
 class Watch(Subscription[WatchResult, RegistryEvent]):
     """The changes of what a query means: first all of it as `added`, then `synced`, then each change.
 
-    After `resync` all comes again, and what is not told until `synced` is gone. What is not taken is told late as what it
-    comes to: at most one change of each entry waits.
+    After `resync` all comes again, and what is not told until `synced` is gone. What is not taken is told late as what
+    it comes to: at most one change of each entry waits.
     """
 
     opens, closes, tells = "registry/watch", "registry/unwatch", "registry/event"
@@ -143,7 +143,7 @@ class Watch(Subscription[WatchResult, RegistryEvent]):
 class Follow(Subscription[FollowResult, SessionEvent]):
     """The messages of a session as they are written.
 
-    `result["cursor"]` loads those that were there. Where more come than are taken, up to a bound, those are dropped and one
+    `result["cursor"]` loads those that were there. Where more than a bound wait to be taken, they are dropped and one
     `rewritten` is told in their place, whose cursor loads what was missed.
     """
 

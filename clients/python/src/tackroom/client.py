@@ -30,9 +30,9 @@ from .types import (
 class Tackroom(Methods):
     """A conversation with a server. `server` is what it said of itself when it was opened.
 
-    Every method of the protocol is one of this class, with `_` for the rest of its name's marks: `registry/list` is
-    `registry_list`, `runtime/sendInput` is `runtime_send_input`. Arguments are the protocol's params in the same way; the
-    objects in them and in results are as they cross, and have their types in `tackroom.types`.
+    Every method of the protocol is one of this class: `registry/list` is `registry_list`, `runtime/sendInput` is
+    `runtime_send_input`. Arguments are the protocol's params in the same way; the objects in them and in results are
+    as they cross, and have their types in `tackroom.types`.
     """
 
     server: InitializeResult
@@ -119,7 +119,7 @@ class Tackroom(Methods):
         *,
         progress: Callable[[ProgressValue], None] | None = None,
     ) -> Any:
-        """Any method by its own name, with params as they cross; `progress` is told how far it is, where that takes long.
+        """Any method by its own name, with params as they cross; `progress` is told how far it is, where it takes long.
 
         A task that is cancelled cancels its request.
         Errors: `TackroomError`, `ServerEnded`; `ValueError` for what cannot cross.
@@ -127,9 +127,14 @@ class Tackroom(Methods):
         params = params or {}
         if progress is None:
             return await self._connection.request(method, params)
-        token, told = next(self._tokens), progress
+        loop, token = asyncio.get_running_loop(), next(self._tokens)
+
+        def told(params: dict[str, Any], size: int) -> None:
+            # Not at once: what it raises is no fault of the connection's.
+            loop.call_soon(progress, params["value"])
+
         params = {**params, "_meta": {**params.get("_meta", {}), "progressToken": token}}
-        self._connection.listen("$/progress", token, lambda value, _: told(value["value"]), lambda _: None)
+        self._connection.listen("$/progress", token, told, lambda _: None)
         try:
             return await self._connection.request(method, params)
         finally:
