@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def test_what_is_made_from_the_schema_is_fresh() -> None:
-    command = [sys.executable, PACKAGE / "scripts" / "generate.py", "--check"]
+    command = [sys.executable, str(PACKAGE / "scripts" / "generate.py"), "--check"]
     made = subprocess.run(command, capture_output=True, text=True)
     assert made.returncode == 0, made.stderr
 
