@@ -6,7 +6,7 @@ vim.cmd('filetype on | syntax on')
 vim.cmd.runtime('plugin/tackroom.lua')
 local support = require('support')
 
-local wanted = _G.arg
+local wanted = { unpack(_G.arg) }
 local passed, failed = 0, 0
 
 local function is_wanted(name)

@@ -6,7 +6,7 @@ set -euo pipefail
 home=$(mktemp -d)
 trap 'rm -rf "$home"' EXIT
 # Nothing of whoever runs this: not their sessions, not their configuration.
-exec_env=(HOME="$home" PATH="$PATH" TMPDIR="$home" LANG=C.UTF-8 NVIM="$NVIM" TACKROOM_BIN="$(realpath "$TACKROOM_BIN")")
+exec_env=(HOME="$home" PATH="$PATH" TMPDIR="$home" LANG=C.UTF-8 PWD="$here" NVIM="$NVIM" TACKROOM_BIN="$(realpath "$TACKROOM_BIN")")
 [ -z "${VIMRUNTIME:-}" ] || exec_env+=(VIMRUNTIME="$VIMRUNTIME")
 cd "$here"
 env -i "${exec_env[@]}" "$NVIM" --headless --clean -l "$here/run.lua" "$@"
