@@ -201,6 +201,14 @@ function T.leaving_detaches_and_closes_both_windows()
   t.eq(#vim.api.nvim_list_tabpages(), 1)
 end
 
+function T.other_views_open_beside_it()
+  attach()
+  vim.cmd('Tackroom')
+  t.wait_line('[runtime: 1 looks]')
+  t.eq({ vim.bo.filetype, #vim.api.nvim_list_tabpages() }, { 'tackroom', 3 })
+  t.eq(#vim.fn.win_findbuf(prompt), 1)
+end
+
 function T.the_end_of_the_server_is_told_and_it_is_joined_again()
   attach()
   vim.uv.kill(require('tackroom.client').pid(), 'sigkill')

@@ -346,6 +346,10 @@ function Attach:close()
   vim.schedule(function()
     for _, buf in ipairs({ self.prompt, self.output }) do
       if vim.api.nvim_buf_is_valid(buf) then
+        -- The last window of all stays, and shows something else.
+        for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+          vim.wo[win].winfixbuf = false
+        end
         vim.api.nvim_buf_delete(buf, { force = true })
       end
     end

@@ -8,6 +8,8 @@ local RANKS = { waiting = 1, busy = 2, idle = 3, live = 4, shutting_down = 5, pe
 local SIGNS = { waiting = '!', busy = '*', idle = '-', live = '~', shutting_down = 'x' }
 ---Characters of an id that tell most of them apart.
 local SHORT = 8
+---Characters of a title.
+local LONGEST = 300
 
 ---@param entry tackroom.Entry
 function M.rank(entry)
@@ -49,7 +51,7 @@ end
 ---@param entry tackroom.Entry
 function M.title(entry)
   local title = text.one_line(entry.title or entry.peer and entry.peer.name)
-  return title ~= '' and title or '(no title)'
+  return title ~= '' and vim.fn.strcharpart(title, 0, LONGEST) or '(no title)'
 end
 
 ---@param entry tackroom.Entry

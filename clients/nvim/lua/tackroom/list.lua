@@ -294,7 +294,7 @@ function M.open(mods)
   if mods and (mods.vertical or mods.horizontal or (mods.split or '') ~= '' or (mods.tab or -1) >= 0) then
     vim.cmd.sbuffer({ args = { state.buf }, mods = mods })
   else
-    vim.api.nvim_win_set_buf(0, state.buf)
+    ui.show(state.buf)
   end
   ui.window(vim.api.nvim_get_current_win(), { wrap = false, cursorline = true, spell = false, list = false })
 end

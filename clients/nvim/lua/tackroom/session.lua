@@ -126,9 +126,13 @@ function Session:ask(method, params, callback)
   if not self.attachment then
     return callback({ code = 0, message = 'not attached; R attaches again' })
   end
-  params.attachment = self.attachment
+  local attachment = self.attachment
+  params.attachment = attachment
   client.request('runtime/' .. method, params, function(err, result)
-    if err and err.data and err.data.reason == 'controller_required' then
+    if self.attachment ~= attachment then
+      -- What was true of an attachment before this one.
+      return callback(err, result)
+    elseif err and err.data and err.data.reason == 'controller_required' then
       self.driver = err.data.holder or self.driver
     elseif err and err.data and err.data.reason == 'lease_expired' then
       self.driver = nil

@@ -249,10 +249,7 @@ end
 ---@param direction 1|-1
 local function to_heading(direction)
   local row = vim.api.nvim_win_get_cursor(0)[1] - 1
-  local from, to = { row + direction, 0 }, direction > 0 and -1 or { ABOVE, 0 }
-  if row + direction < ABOVE then
-    return
-  end
+  local from, to = { math.max(row + direction, ABOVE), 0 }, direction > 0 and -1 or { ABOVE, 0 }
   for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, ui.namespace, from, to, {})) do
     return vim.api.nvim_win_set_cursor(0, { mark[2] + 1, 0 })
   end
@@ -352,11 +349,11 @@ function M.open(id)
   local name = PREFIX .. id
   for buf, transcript in pairs(open) do
     if transcript.id == id or vim.api.nvim_buf_get_name(buf) == name then
-      return vim.api.nvim_win_set_buf(0, buf)
+      return ui.show(buf)
     end
   end
   local buf = ui.buffer(name, 'tackroom_session')
-  vim.api.nvim_win_set_buf(0, buf)
+  ui.show(buf)
   M.load(buf, id)
 end
 

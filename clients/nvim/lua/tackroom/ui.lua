@@ -149,6 +149,16 @@ function M.window(win, options)
   end
 end
 
+---Shows a buffer in this window, or in another where this one keeps its own.
+---@param buf integer
+function M.show(buf)
+  if vim.wo.winfixbuf then
+    vim.cmd('tab sbuffer ' .. buf)
+  else
+    vim.api.nvim_win_set_buf(0, buf)
+  end
+end
+
 ---A text as it stands in a winbar or statusline.
 ---@param text string
 function M.escape(text)
