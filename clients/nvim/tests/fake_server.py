@@ -4,8 +4,9 @@ import json
 import sys
 
 CASE = sys.argv[1]
-ENTRY = {"id": "demo-1", "harness": "supercode", "sessionId": "demo-1", "state": "idle", "doors": ["runtime"]}
-METHODS = ["registry/list", "registry/watch", "runtime/attach", "runtime/lease"]
+ENTRY = {"id": "demo-1", "harness": "supercode", "sessionId": "demo-1", "state": "idle", "title": "Mend the roof",
+         "doors": ["runtime", "peer"]}
+METHODS = ["registry/list", "registry/watch", "runtime/attach", "runtime/lease", "peer/message"]
 attached = 0
 
 
@@ -19,7 +20,7 @@ def tell(method, **params):
 
 def result(method, params):
     if method == "initialize":
-        granted = {"permissions": ["observe"]}
+        granted = {"permissions": ["observe"] if CASE == "observe" else ["observe", "message"]}
         version = 2 if CASE == "version" else 1
         return {"protocolVersion": version, "serverInfo": {"name": "tackroom", "version": "0.0.1"},
                 "authority": granted, "methods": METHODS}
@@ -32,6 +33,9 @@ def result(method, params):
         replay = [] if attached == 1 else [event(int(params["after"]) + 1, "again")]
         return {"attachment": f"a{attached}", "clientId": "me", "descriptor": descriptor, "history": [],
                 "historyCursor": 0, "replay": replay, "lease": {"observers": [], "leaseTtlMs": 30000}}
+    if method == "peer/message":
+        # The text says what becomes of it.
+        return {"peer": {"name": "roof"}, "outcome": params["text"].split()[0], "detail": params["text"]}
     return {}
 
 

@@ -211,21 +211,40 @@ function T.inbound_is_read_and_changed()
 end
 
 function T.a_message_is_written_in_a_buffer()
-  local id = t.session(1, '/home/dev/roof', 'Mend the roof')
-  vim.cmd('Tackroom message ' .. id)
+  t.configure({ cmd = { 'python3', vim.env.PWD .. '/fake_server.py', 'message' } })
+  vim.cmd('Tackroom message demo-1')
   t.wait('the buffer', function()
     return vim.bo.filetype == 'tackroom_message'
   end)
   local buf = vim.api.nvim_get_current_buf()
   vim.cmd('write')
   t.wait_told('there is nothing to send')
-  vim.api.nvim_buf_set_lines(buf, 0, -1, false, { 'The roof leaks.', 'See to it.' })
-  t.told = {}
+  vim.api.nvim_buf_set_lines(buf, 0, -1, false, { 'refused it is.', 'See to it.' })
   vim.cmd('write')
+  local told = t.wait_told('the message to Mend the roof is refused by it: refused it is. See to it.')
+  t.eq(told.level, vim.log.levels.ERROR)
+  t.eq(t.lines(buf), { 'refused it is.', 'See to it.' }, 'what was written stays')
+  vim.api.nvim_buf_set_lines(buf, 0, -1, false, { 'held' })
+  vim.cmd('write')
+  t.wait_told('is held until its person lets it in')
+  t.wait('the buffer is gone', function()
+    return not vim.api.nvim_buf_is_valid(buf)
+  end)
+  vim.cmd('Tackroom message demo-1 accepted and gone')
+  t.wait_told('is in its inbox; whether it acts on it is its own affair: accepted and gone')
+end
+
+function T.a_message_that_cannot_be_sent_is_not_begun()
+  local id = t.session(1, '/home/dev/roof', 'Mend the roof')
+  vim.cmd('Tackroom message ' .. id)
   t.wait('a refusal', function()
     return t.told[1] and t.told[1].level == vim.log.levels.ERROR
   end)
-  t.eq(t.lines(buf), { 'The roof leaks.', 'See to it.' }, 'what was written stays')
+  t.ok(vim.bo.filetype ~= 'tackroom_message', 'no buffer')
+  client.stop()
+  t.configure({ cmd = { 'python3', vim.env.PWD .. '/fake_server.py', 'observe' } })
+  vim.cmd('Tackroom message demo-1')
+  t.wait_told('the permission `message` is not granted')
 end
 
 function T.resume_runs_the_program_in_a_terminal()
@@ -255,6 +274,24 @@ function T.a_configuration_that_does_not_hold_is_refused()
   setup({ list = { group = 'harness' } })
   local config = require('tackroom.config').get()
   t.eq({ config.list.group, config.list.stored, config.cmd[1] }, { 'harness', 200, vim.env.TACKROOM_BIN })
+end
+
+function T.help_has_its_tags_and_leads_somewhere()
+  local doc = vim.fs.dirname(vim.fs.dirname(vim.env.PWD)) .. '/nvim/doc'
+  local copy = t.home .. '/runtime/doc'
+  t.write(copy .. '/tackroom.txt', table.concat(vim.fn.readfile(doc .. '/tackroom.txt'), '\n') .. '\n')
+  vim.cmd.helptags(copy)
+  vim.opt.runtimepath:append(t.home .. '/runtime')
+  local count = 0
+  for _, line in ipairs(vim.fn.readfile(doc .. '/tackroom.txt')) do
+    t.ok(vim.fn.strdisplaywidth(line) <= 80, line)
+    for tag in line:gmatch('|([^|%s]+)|') do
+      count = count + 1
+      t.ok(vim.list_contains(vim.fn.getcompletion(tag, 'help'), tag), tag)
+    end
+  end
+  t.ok(count > 20, 'links')
+  vim.opt.runtimepath:remove(t.home .. '/runtime')
 end
 
 local function health()

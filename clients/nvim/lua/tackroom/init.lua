@@ -77,8 +77,14 @@ end
 ---@param said? string
 function M.message(id, said)
   with(id, function(entry)
-    local message = require('tackroom.message')
-    if said and vim.trim(said) ~= '' then
+    local client, message = require('tackroom.client'), require('tackroom.message')
+    local why_not = client.why_not('message', 'peer/message')
+    if not why_not and not require('tackroom.entry').has_door(entry, 'peer') then
+      why_not = 'no message can reach it: it is not a live session that takes them'
+    end
+    if why_not then
+      client.notify(why_not, vim.log.levels.ERROR)
+    elseif said and vim.trim(said) ~= '' then
       message.send(entry, said, function() end)
     else
       message.compose(entry)

@@ -16,9 +16,8 @@ local SAID = {
 ---@param callback fun(is_delivered: boolean)
 function M.send(entry, said, callback)
   client.request('peer/message', { id = entry.id, text = said }, function(err, result)
-    local why_not = err and client.why_not('message', 'peer/message')
     if err then
-      client.notify(why_not or text.one_line(err.message), vim.log.levels.ERROR)
+      client.notify(text.one_line(err.message), vim.log.levels.ERROR)
       return callback(false)
     end
     local outcome = ('the message to %s %s'):format(entries.title(entry), SAID[result.outcome] or result.outcome)

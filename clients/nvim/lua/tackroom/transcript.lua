@@ -291,6 +291,7 @@ local function dress(win)
     foldexpr = "v:lua.require'tackroom.transcript'.fold()",
     foldtext = "v:lua.require'tackroom.transcript'.foldtext()",
     foldlevel = 0,
+    fillchars = 'fold: ',
     wrap = true,
     linebreak = true,
     spell = false,

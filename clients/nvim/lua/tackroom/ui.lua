@@ -72,8 +72,10 @@ end
 ---@param name string
 ---@param filetype string
 function M.buffer(name, filetype)
-  local buf = vim.fn.bufnr('^' .. vim.fn.escape(name, '[]*?{}\\,^$') .. '$')
-  if buf < 0 then
+  local buf = vim.iter(vim.api.nvim_list_bufs()):find(function(known)
+    return vim.api.nvim_buf_get_name(known) == name
+  end)
+  if not buf then
     buf = vim.api.nvim_create_buf(true, true)
     vim.api.nvim_buf_set_name(buf, name)
   end
