@@ -45,8 +45,9 @@ function M.of(payload)
     kind = kind == 'elicitation' and kind or 'other'
     details = kind == 'other' and asked or asked.requested_schema or asked.requestedSchema
   end
-  local json = text.cut(text.json(details), DETAILS)
-  return { id = request.id, kind = kind, what = what, details = text.lines(json) }
+  -- As JSON, also where it is a text: what is in it is seen as it is.
+  local json = (details == nil or details == vim.NIL) and '' or vim.json.encode(details)
+  return { id = request.id, kind = kind, what = what, details = text.lines(text.cut(json, DETAILS)) }
 end
 
 ---@param asked tackroom.Asked

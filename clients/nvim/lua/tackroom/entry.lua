@@ -50,7 +50,7 @@ end
 
 ---@param entry tackroom.Entry
 function M.title(entry)
-  local title = text.one_line(entry.title or entry.peer and entry.peer.name)
+  local title = text.one_line((entry.title or entry.peer and entry.peer.name or ''):sub(1, 4 * LONGEST))
   return title ~= '' and vim.fn.strcharpart(title, 0, LONGEST) or '(no title)'
 end
 
@@ -134,7 +134,8 @@ end
 ---@param entry tackroom.Entry
 function M.haystack(entry)
   local words = { entry.state, entry.harness, entry.id, entry.sessionId, entry.workspace, entry.model, entry.title }
-  return vim.iter(vim.tbl_values(words)):join(' ') .. ' ' .. (entry.peer and entry.peer.name or '')
+  local all = vim.iter(vim.tbl_values(words)):join(' ') .. ' ' .. (entry.peer and entry.peer.name or '')
+  return (all:gsub('%c', ' '))
 end
 
 ---One line, of a picker.

@@ -64,7 +64,9 @@ function Inventory:take(event)
     end
     self.telling = nil
   end
-  self:changed()
+  if self.is_synced then
+    self:changed()
+  end
 end
 
 ---@private
