@@ -18,7 +18,7 @@ end
 function T.the_permissions_and_the_workspaces_are_configured()
   t.session(1, '/home/dev/roof', 'Mend the roof')
   t.session(2, '/home/dev/shed', 'Build a shed')
-  t.configure({ allow = { 'observe' }, workspaces = { '/home/dev/shed' } })
+  t.configure({ allow = { 'observe' }, workspaces = { '/home/dev/shed/' } })
   vim.cmd('Tackroom')
   t.wait_line('Build a shed')
   t.eq(t.find('Mend the roof'), nil)
@@ -126,6 +126,7 @@ function T.stop_ends_it()
   t.ok(client.request_sync('ping', nil, 10000) == nil)
   local pid = assert(client.pid())
   vim.cmd('Tackroom stop')
+  vim.wait(100)
   t.eq({ client.is_running(), t.is_alive(pid), #t.told }, { false, false, 0 })
 end
 
@@ -294,6 +295,12 @@ function T.help_has_its_tags_and_leads_somewhere()
   vim.opt.runtimepath:remove(t.home .. '/runtime')
 end
 
+function T.a_configuration_in_vim_g_that_does_not_hold_is_told()
+  local result = t.neovim({ '--cmd', 'let g:tackroom = #{colour: "red"}', '+Tackroom', '+qall!' }):wait(30000)
+  t.ok(result.stderr:find('there is no option `colour`', 1, true), result.stderr)
+  t.eq(result.stderr:find('stack traceback', 1, true), nil)
+end
+
 local function health()
   vim.cmd('checkhealth tackroom')
   return table.concat(t.lines(), '\n')
@@ -309,6 +316,7 @@ function T.health_tells_what_is_there()
     'granted: observe, interact, approve, message, configure',
     'claude-code: ~/.claude',
     '1 session',
+    '0 runtimes published',
     'not there: ',
   }) do
     t.ok(report:find(needle, 1, true), ('`%s` in\n%s'):format(needle, report))

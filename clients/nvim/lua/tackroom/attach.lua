@@ -2,6 +2,7 @@
 local asked = require('tackroom.asked')
 local client = require('tackroom.client')
 local config = require('tackroom.config')
+local entries = require('tackroom.entry')
 local sessions = require('tackroom.session')
 local text = require('tackroom.text')
 local ui = require('tackroom.ui')
@@ -16,6 +17,7 @@ local GATHER = 15
 local TAKE = 'g+ takes control'
 
 ---@class tackroom.Attach
+---@field name string what the session is called
 ---@field session tackroom.Session
 ---@field view tackroom.View
 ---@field output integer
@@ -65,8 +67,10 @@ function Attach:status()
   if session.running and session:drives() then
     table.insert(words, 'CTRL-C interrupts')
   end
-  local name = text.one_line(type(session.about.model) == 'string' and session.about.model or session.id)
-  return '%#TackroomTitle#' .. ui.escape(name) .. '%*%#TackroomDim# - ' .. ui.escape(table.concat(words, ' - '))
+  if type(session.about.model) == 'string' then
+    table.insert(words, 1, text.one_line(session.about.model))
+  end
+  return '%#TackroomTitle#' .. ui.escape(self.name) .. '%#TackroomDim# - ' .. ui.escape(table.concat(words, ' - '))
 end
 
 ---@private
@@ -436,9 +440,11 @@ function Attach:autocmds()
   })
 end
 
----@param id string
-local function start(id)
+---@param entry tackroom.Entry
+local function start(entry)
+  local id = entry.id
   local self = setmetatable({
+    name = entry.title and entries.title(entry) or text.one_line(id),
     view = views.new(),
     output = ui.buffer('tackroom://attach/' .. id, 'tackroom_attach'),
     prompt = vim.api.nvim_create_buf(false, true),
@@ -470,11 +476,11 @@ local function start(id)
 end
 
 ---Joins a running agent, or goes to where it is joined already.
----@param id string an entry's id
-function M.open(id)
-  local existing = open[id]
+---@param entry tackroom.Entry
+function M.open(entry)
+  local existing = open[entry.id]
   if not existing then
-    return start(id)
+    return start(entry)
   end
   local win = vim.fn.win_findbuf(existing.prompt)[1]
   if win then
@@ -484,7 +490,7 @@ end
 
 client.hook(function()
   for _, attach in pairs(open) do
-    attach.session:lost()
+    attach.session:over()
     attach:ended('the server ended')
   end
 end)

@@ -176,7 +176,7 @@ local function command()
   local words = vim.list_extend({}, options.cmd)
   vim.list_extend(words, { 'serve', '--framing', 'lines', '--allow', table.concat(options.allow, ',') })
   for _, workspace in ipairs(options.workspaces) do
-    vim.list_extend(words, { '--workspace', vim.fn.fnamemodify(vim.fn.expand(workspace), ':p') })
+    vim.list_extend(words, { '--workspace', vim.fs.normalize(vim.fn.fnamemodify(workspace, ':p')) })
   end
   return words
 end
@@ -217,7 +217,11 @@ local function start()
   if server then
     return server
   end
-  local program = config.get().cmd[1]
+  local holds, options = pcall(config.get)
+  if not holds then
+    return nil, 'the configuration does not hold: ' .. tostring(options)
+  end
+  local program = options.cmd[1]
   if vim.fn.executable(program) == 0 then
     return nil, how_to_install(program)
   end

@@ -86,6 +86,10 @@ end
 
 ---@param command table as nvim_create_user_command() has it
 function M.run(command)
+  local holds, why_not = pcall(require('tackroom.config').get)
+  if not holds then
+    return client.notify('the configuration does not hold: ' .. tostring(why_not), vim.log.levels.ERROR)
+  end
   local words = vim.list_slice(command.fargs, 2)
   local name = command.fargs[1] or 'list'
   local subcommand = SUBCOMMANDS[name]

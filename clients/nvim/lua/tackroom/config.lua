@@ -30,7 +30,6 @@ M.defaults = {
   },
 }
 
-local given = nil ---@type table?
 local merged = nil ---@type tackroom.Config?
 
 local function is_one_of(...)
@@ -101,13 +100,12 @@ end
 function M.setup(opts)
   local user = vim.tbl_deep_extend('force', vim.g.tackroom or {}, opts or {})
   merged = merge(user)
-  given = opts
 end
 
 ---@return tackroom.Config
 function M.get()
   if not merged then
-    M.setup(given)
+    M.setup()
   end
   return assert(merged)
 end

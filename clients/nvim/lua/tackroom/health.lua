@@ -7,6 +7,8 @@ local M = {}
 
 ---How long an answer may take, in milliseconds.
 local PATIENCE = 20000
+---Files of a root that are named, of those that were skipped.
+local NAMED = 10
 local INSTALL = {
   'install it with `cargo install --path .` in its source',
   "or name it: vim.g.tackroom = { cmd = { '/path/to/tackroom' } }",
@@ -69,6 +71,27 @@ local function check_server(allow)
   return true
 end
 
+---@param skipped { path: string, reason: string }[]
+local function tell_skipped(skipped)
+  for at = 1, math.min(#skipped, NAMED) do
+    vim.health.warn(('%s: %s'):format(text.path(skipped[at].path), text.one_line(skipped[at].reason)))
+  end
+  if #skipped > NAMED then
+    vim.health.warn(('%d more were skipped: `tackroom doctor` names them'):format(#skipped - NAMED))
+  end
+end
+
+local function check_runtimes()
+  local err, result = client.request_sync('runtime/receipts', nil, PATIENCE)
+  if err then
+    return vim.health.error('the server does not say what runtimes there are: ' .. text.one_line(err.message))
+  end
+  vim.health.ok(text.count(#result.receipts, 'runtime') .. ' published')
+  for _, problem in ipairs(result.problems or {}) do
+    vim.health.warn(('%s: %s'):format(text.path(problem.path), text.one_line(problem.message)))
+  end
+end
+
 local function check_homes()
   local err, coverage = client.request_sync('registry/coverage', nil, PATIENCE)
   if err then
@@ -83,9 +106,7 @@ local function check_homes()
       else
         local found = root.sessions and ' - ' .. text.count(root.sessions, 'session') or ''
         vim.health.ok(where .. found)
-        for _, skipped in ipairs(root.skipped or {}) do
-          vim.health.warn(('%s: %s'):format(text.path(skipped.path), text.one_line(skipped.reason)))
-        end
+        tell_skipped(root.skipped or {})
       end
     end
   end
@@ -109,6 +130,8 @@ function M.check()
   end
   vim.health.start('tackroom: where sessions are looked for')
   check_homes()
+  vim.health.start('tackroom: running agents')
+  check_runtimes()
 end
 
 return M

@@ -51,7 +51,7 @@ function M.attach(id)
       local why = 'nothing to attach to: it is not published as a runtime; `:Tackroom resume` goes back into it'
       return client.notify(why)
     end
-    require('tackroom.attach').open(entry.id)
+    require('tackroom.attach').open(entry)
   end)
 end
 

@@ -60,17 +60,12 @@ function Session:note(event)
   end
 end
 
----@private
+---Nothing more is heard or said.
 function Session:over()
   if self.attachment then
     client.on(self.attachment, nil)
   end
   self.attachment, self.running, self.asked = nil, false, {}
-end
-
----The server is gone, and the attachment with it.
-function Session:lost()
-  self:over()
 end
 
 ---Joins, or joins again from where it was left.

@@ -145,13 +145,14 @@ function Transcript:load(cursor)
       if open[self.buf] ~= self then
         return done()
       elseif err then
-        self:say(err.message)
+        self:say('-- ' .. err.message)
         return done()
       end
       self.entry, self.older = page.session, page.nextCursor
       self.folds = {}
       vim.api.nvim_buf_clear_namespace(self.buf, ui.namespace, 0, -1)
-      self:say(page.problems and page.problems[1] and page.problems[1].message or '')
+      local problem = page.problems and page.problems[1]
+      self:say(problem and '-- ' .. problem.message or '')
       for _, win in ipairs(vim.fn.win_findbuf(self.buf)) do
         vim.api.nvim_win_set_cursor(win, { ABOVE, 0 })
       end
@@ -174,7 +175,7 @@ function Transcript:load_older()
       if open[self.buf] ~= self then
         return done()
       elseif err then
-        self:say(err.message)
+        self:say('-- ' .. err.message)
         return done()
       end
       self.older = page.nextCursor
