@@ -45,6 +45,13 @@ function T.long_lines_are_broken_and_long_texts_shortened()
   t.eq(text.lines(('x'):rep(450), 2), { ('x'):rep(400) .. '… 50 more characters' })
 end
 
+function T.members_have_one_order_and_nothing_is_lost()
+  local json = '{"a":[1,{"y":null,"z":[]}],"b":"\\u001b[2J","c":{},"d":9007199254740991,"e":1.5,"f":false}'
+  for _ = 1, 20 do
+    t.eq(text.json(vim.json.decode(json)), json)
+  end
+end
+
 function T.ages_are_told_in_their_largest_unit()
   local told = vim.iter({ -5, 0, 59, 60, 3599, 3600, 86400, 604800, 31557600 }):map(function(seconds)
     return text.age(1e12, 1e12 - seconds * 1000)

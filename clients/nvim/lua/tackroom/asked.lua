@@ -46,7 +46,7 @@ function M.of(payload)
     details = kind == 'other' and asked or asked.requested_schema or asked.requestedSchema
   end
   -- As JSON, also where it is a text: what is in it is seen as it is.
-  local json = (details == nil or details == vim.NIL) and '' or vim.json.encode(details)
+  local json = (details == nil or details == vim.NIL) and '' or text.encode(details)
   return { id = request.id, kind = kind, what = what, details = text.lines(text.cut(json, DETAILS)) }
 end
 

@@ -111,7 +111,8 @@ local function make_rows()
     return entry.harness
   end):totable())
   local ids = entries.short_ids(shown)
-  local id_width = widest(vim.tbl_values(ids))
+  -- A few very long ids are no reason to push all titles aside.
+  local id_width = math.min(widest(vim.tbl_values(ids)), 13)
   for _, group in ipairs(grouped(shown)) do
     if group.name ~= '' then
       table.insert(rows, { line = '' })

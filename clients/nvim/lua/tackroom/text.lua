@@ -178,15 +178,36 @@ end
 
 ---@param value any
 ---@return string
+local function encode(value)
+  if type(value) ~= 'table' or getmetatable(value) == getmetatable(vim.empty_dict()) and not next(value) then
+    return vim.json.encode(value)
+  end
+  local parts = {}
+  if vim.islist(value) then
+    for _, item in ipairs(value) do
+      table.insert(parts, encode(item))
+    end
+    return '[' .. table.concat(parts, ',') .. ']'
+  end
+  local names = vim.tbl_keys(value)
+  table.sort(names)
+  for _, name in ipairs(names) do
+    table.insert(parts, vim.json.encode(name) .. ':' .. encode(value[name]))
+  end
+  return '{' .. table.concat(parts, ',') .. '}'
+end
+
+---A value as JSON, its members in one order always.
+M.encode = encode
+
+---A value for a person: a text as it is, all else as JSON.
+---@param value any
+---@return string
 function M.json(value)
   if value == nil or value == vim.NIL then
     return ''
   end
-  if type(value) == 'string' then
-    return value
-  end
-  local ok, json = pcall(vim.json.encode, value)
-  return ok and json or tostring(value)
+  return type(value) == 'string' and value or encode(value)
 end
 
 ---@param number integer
