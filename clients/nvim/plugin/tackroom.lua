@@ -3,6 +3,10 @@ if vim.g.loaded_tackroom then
   return
 end
 vim.g.loaded_tackroom = true
+if vim.fn.has('nvim-0.10') == 0 then
+  vim.api.nvim_err_writeln('tackroom: Neovim 0.10 or newer is needed')
+  return
+end
 
 vim.api.nvim_create_user_command('Tackroom', function(command)
   require('tackroom.command').run(command)
