@@ -148,8 +148,14 @@ pub const DESCRIPTORS: usize = 16_384;
 pub const LIVE_RECORDS: usize = 10_000;
 /// Characters of a peer's name, and of what it waits for.
 pub const PEER_NAME_CHARS: usize = 300;
+/// How long is waited until all of a killed group of processes is gone.
+pub const GROUP_GONE: std::time::Duration = std::time::Duration::from_secs(1);
+/// How often is looked.
+pub const GROUP_PAUSE: std::time::Duration = std::time::Duration::from_millis(2);
 /// Couriers at work at a time; a further message waits for its turn.
 pub const COURIERS: usize = 4;
+/// How often is told that a message is still on its way.
+pub const COURIER_PROGRESS: std::time::Duration = std::time::Duration::from_millis(500);
 /// How long is waited for what is said against a message that is in the inbox.
 pub const COURIER_NOTICE: std::time::Duration = std::time::Duration::from_secs(3);
 /// How long a courier that is done is given to leave by itself.

@@ -70,7 +70,10 @@ fn tell(args: &MessageArgs, result: &MessageResult) -> Result<ExitCode, Failure>
 fn line(result: &MessageResult) -> String {
     let name = plain(&result.peer.name);
     match (result.outcome, result.detail.as_deref().map(plain).unwrap_or_default()) {
-        (Outcome::Accepted, _) => format!("accepted  {name}  in its inbox, and nothing said against it\n"),
+        (Outcome::Accepted, detail) if detail.is_empty() => {
+            format!("accepted  {name}  in its inbox, and nothing said against it\n")
+        }
+        (Outcome::Accepted, detail) => format!("accepted  {name}  in its inbox; {detail}\n"),
         (Outcome::Held, detail) => format!("held  {name}  {detail}\n"),
         (Outcome::Refused, detail) => format!("refused  {name}  {detail}\n"),
     }

@@ -5,6 +5,7 @@
 //! thread that lives as long as it is wanted.
 
 use super::process;
+use crate::limits;
 use std::io;
 use std::process::ExitStatus;
 use std::time::Duration;
@@ -32,7 +33,7 @@ impl Group {
         &mut self.child
     }
 
-    /// Waits until the program has ended, and kills what it left behind. May be dropped and called again.
+    /// Waits until the program has ended, kills what it left behind, and sees it gone. May be dropped and called again.
     pub async fn wait(&mut self) -> io::Result<ExitStatus> {
         if let Some(leader) = self.leader {
             // It stays a zombie until it is waited for, so that the group's number is nobody else's here.
@@ -40,7 +41,9 @@ impl Group {
             self.kill();
         }
         let status = self.child.wait().await?;
-        self.leader = None;
+        if let Some(leader) = self.leader.take() {
+            emptied(leader).await;
+        }
         Ok(status)
     }
 
@@ -91,6 +94,23 @@ enum Ask {
     End,
     Die,
 }
+
+/// Waits until nobody is left in a group that was killed: the system takes a moment for that.
+#[cfg(unix)]
+async fn emptied(group: i32) {
+    use nix::sys::signal::killpg;
+    let is_there = || killpg(nix::unistd::Pid::from_raw(group), None).is_ok();
+    let all_gone = async {
+        while is_there() {
+            tokio::time::sleep(limits::GROUP_PAUSE).await;
+        }
+    };
+    // What nobody reaps stays, and does nothing any more.
+    let _ = tokio::time::timeout(limits::GROUP_GONE, all_gone).await;
+}
+
+#[cfg(not(unix))]
+async fn emptied(_group: i32) {}
 
 /// Makes what is started a session of its own that does not outlive us.
 #[cfg(unix)]

@@ -141,7 +141,7 @@ pub struct MessageResult {
     /// The message's id in the session's transcript, where Claude Code gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_id: Option<String>,
-    /// What Claude Code said against it.
+    /// What Claude Code said against it, or why an accepted message may be held or refused all the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }

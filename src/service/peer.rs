@@ -6,8 +6,9 @@ use crate::protocol::{
     Empty, Harness, MessageParams, MessageResult, Peer, PeerListResult, PeerResult, PeerSelector, RpcError,
 };
 use crate::{limits, peer};
+use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub(super) fn list(service: &Service, context: &Context, _: Empty) -> Result<PeerListResult, RpcError> {
     if !context.grant.reaches_harness(Harness::ClaudeCode) {
@@ -37,17 +38,39 @@ pub(super) async fn message(
     courier::check(&text, limits.message_bytes)?;
     let homes = service.config.homes.homes_of(Harness::ClaudeCode);
     let time = Duration::from_millis(u64::try_from(limits.courier_ms).unwrap_or(u64::MAX));
+    let tell = Telling { context: context.clone(), begin: Instant::now(), time };
     let find = move || peer::addressee(&homes, &to, |peer| is_visible(&context, peer));
     let (meant, find) = blocking(move || (find(), find)).await?;
     let meant = meant?;
-    let place = service.couriers.place(time).await?;
+    let place = tell.during("waiting for other messages", service.couriers.place(time)).await?;
     // Meanwhile it may have gone, and its name to another one.
     let peer = blocking(find).await??;
     if !peer::is_same(&peer, &meant) {
         return Err(peer::Error::Replaced(meant.name).into());
     }
-    let Delivery { outcome, message_id, detail } = service.couriers.deliver(place, &peer, text).await?;
+    let delivery = service.couriers.deliver(place, &peer, text);
+    let Delivery { outcome, message_id, detail } = tell.during("delivering the message", delivery).await?;
     Ok(MessageResult { peer, outcome, message_id, detail })
+}
+
+/// Tells now and then how much of its time a message has taken.
+struct Telling {
+    context: Context,
+    begin: Instant,
+    time: Duration,
+}
+
+impl Telling {
+    async fn during<T>(&self, what: &str, work: impl Future<Output = T>) -> T {
+        let mut work = pin!(work);
+        let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        loop {
+            match tokio::time::timeout(limits::COURIER_PROGRESS, &mut work).await {
+                Ok(done) => return done,
+                Err(_) => self.context.progress(what, ms(self.begin.elapsed()), Some(ms(self.time))),
+            }
+        }
+    }
 }
 
 fn is_visible(context: &Context, peer: &Peer) -> bool {

@@ -182,7 +182,7 @@ async fn run(
     let to = prompt::address(peer);
     let prompt = prompt::line(&to, text).map_err(spawn)?;
     let directory = Directory::new().map_err(spawn)?;
-    let mut group = Group::spawn(&mut program.command(&directory, &peer.home)).map_err(spawn)?;
+    let mut group = Group::spawn(&mut program.command(&directory, peer)).map_err(spawn)?;
     let (mut report, mut printed) = (Report::new(text, &to, &peer.name), Printed::default());
     let end = tokio::select! {
         biased;

@@ -20,6 +20,8 @@ const MARK: &str = "tackroom-courier-";
 const HEADLESS: &str = "sdk-cli";
 /// The only tools that a courier has.
 const TOOLS: &str = "ListAgents,SendMessage";
+/// The directory of Claude Code's sockets below the one that is told by `XDG_RUNTIME_DIR`.
+const SOCKETS: &str = "cc-socks";
 /// What stands for a secret.
 const REDACTED: &str = "[…]";
 
@@ -74,7 +76,7 @@ impl Program {
         Self { program, model, environment }
     }
 
-    pub(super) fn command(&self, directory: &Directory, home: &str) -> Command {
+    pub(super) fn command(&self, directory: &Directory, peer: &Peer) -> Command {
         let mut command = Command::new(&self.program);
         command
             .args(["-p", "--model", &self.model, "--tools", TOOLS, "--allowedTools", TOOLS, "--safe-mode"])
@@ -82,13 +84,17 @@ impl Program {
             .args(["--verbose", "--name", directory.name()])
             .env_clear()
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
-            .env("CLAUDE_CONFIG_DIR", home)
+            .env("CLAUDE_CONFIG_DIR", &peer.home)
             // Else a text that has `@/some/file` in it makes the program read that file.
             .env("CLAUDE_CODE_DISABLE_ATTACHMENTS", "1")
             .current_dir(directory.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
+        // A session says only to sockets beside its own that it holds or refuses a message.
+        if let Some(runtime) = peer.socket_path.as_deref().and_then(runtime_directory) {
+            command.env("XDG_RUNTIME_DIR", runtime);
+        }
         command
     }
 
@@ -133,6 +139,11 @@ impl Program {
         };
         self.environment.iter().filter(move |variable| secret(variable)).filter_map(|(_, value)| value.to_str())
     }
+}
+
+/// The directory that a program must be told to open its socket beside this one.
+fn runtime_directory(socket: &str) -> Option<&Path> {
+    Path::new(socket).parent().filter(|directory| directory.ends_with(SOCKETS))?.parent()
 }
 
 fn is_of_a_session(name: &OsStr) -> bool {

@@ -188,7 +188,7 @@ fn what_belongs_to_a_session_is_not_passed_on_and_what_the_user_set_is() {
     let environment = passed.iter().chain(&kept_back).map(|name| (name.into(), "value".into()));
     let program = Program::new("claude".into(), "haiku".to_owned(), environment);
     let directory = Directory::new().unwrap();
-    let command = program.command(&directory, "/homes/a");
+    let command = program.command(&directory, &peer("/run/user/7/cc-socks/9.sock"));
     let set: Vec<&str> = command.as_std().get_envs().map(|(name, _)| name.to_str().unwrap()).collect();
     for name in passed {
         assert!(set.contains(&name), "{name}");
@@ -196,6 +196,36 @@ fn what_belongs_to_a_session_is_not_passed_on_and_what_the_user_set_is() {
     for name in kept_back {
         assert!(!set.contains(&name), "{name}");
     }
+}
+
+fn peer(socket: &str) -> Peer {
+    let peer = json!({ "pid": 9, "sessionId": "s", "name": TO, "home": "/homes/a", "socketPath": socket, "addressable": true });
+    serde_json::from_value(peer).unwrap()
+}
+
+#[test]
+fn a_courier_opens_its_socket_beside_that_of_the_session_or_says_that_it_hears_nothing() {
+    let program = Program::new("claude".into(), "haiku".to_owned(), [("XDG_RUNTIME_DIR".into(), "/run/user/7".into())].into_iter());
+    let directory = Directory::new().unwrap();
+    let told = |socket| {
+        let command = program.command(&directory, &peer(socket));
+        let told = command.as_std().get_envs().find(|(name, _)| *name == "XDG_RUNTIME_DIR");
+        told.unwrap().1.unwrap().to_str().unwrap().to_owned()
+    };
+    assert_eq!(told("/tmp/cc-socks/9.sock"), "/tmp");
+    assert_eq!(told("/elsewhere/9.sock"), "/run/user/7");
+
+    let detail = |ours: &str| {
+        let to = "uds:/tmp/cc-socks/9.sock";
+        let mut report = Report::new(TEXT, to, TO);
+        let init = json!({ "type": "system", "subtype": "init", "messaging_socket_path": ours });
+        for line in [init, call(to, TEXT), sent()] {
+            report.read(line.to_string().as_bytes());
+        }
+        report.conclude(LEFT, "").unwrap().detail
+    };
+    assert_eq!(detail("/tmp/cc-socks/10.sock"), None);
+    assert!(detail("/run/user/7/cc-socks/10.sock").unwrap().contains("in another place"));
 }
 
 proptest! {

@@ -8,9 +8,14 @@ use super::{Cause, Delivery, Error};
 use crate::protocol::Outcome;
 use serde_json::Value;
 use std::collections::HashSet;
+use std::path::Path;
 
 /// How a notice about a message of another session begins.
 const NOTICE: &str = "Cross-session message";
+
+/// What is told of an accepted message when nobody could have said anything against it.
+const DEAF: &str = "the courier's socket is in another place than the session's, so it would not hear of it if the message \
+                    was held or refused";
 
 /// What a courier has said so far.
 pub struct Report<'a> {
@@ -22,6 +27,8 @@ pub struct Report<'a> {
     name: &'a str,
     /// The calls that asked for just that.
     calls: HashSet<String>,
+    /// It would hear nothing that is said against the message.
+    deaf: bool,
     /// Whether it spoke at all: a program that tells of turns tells of calls.
     spoke: bool,
     /// The tool took the message; with the id that it gave.
@@ -58,8 +65,9 @@ pub enum End {
 impl<'a> Report<'a> {
     /// Of a courier that was given this text for this address, where a session of this name is.
     pub fn new(text: &'a str, to: &'a str, name: &'a str) -> Self {
-        let (calls, spoke, strayed) = (HashSet::new(), false, false);
-        Self { text, to, name, calls, spoke, sent: None, unsent: None, notice: None, strayed, turn: None }
+        let calls = HashSet::new();
+        let (deaf, spoke, strayed) = (false, false, false);
+        Self { text, to, name, calls, deaf, spoke, sent: None, unsent: None, notice: None, strayed, turn: None }
     }
 
     /// Reads a line; whether it was one of the program's.
@@ -69,6 +77,7 @@ impl<'a> Report<'a> {
             Some("assistant") => self.spoken(&line["message"]["content"]),
             Some("user") => self.answered(&line),
             Some("system") if line["subtype"] == "informational" => self.noticed(&line["content"]),
+            Some("system") if line["subtype"] == "init" => self.opened(&line["messaging_socket_path"]),
             Some("result") if self.turn.is_none() => {
                 let said = line["result"].as_str().unwrap_or_default().trim().to_owned();
                 self.turn = Some(Turn { failed: line["is_error"] != Value::Bool(false), said });
@@ -104,7 +113,8 @@ impl<'a> Report<'a> {
         if let Some((outcome, detail)) = self.notice {
             return Ok(Delivery { outcome, message_id, detail: Some(detail) });
         }
-        let accepted = Ok(Delivery { outcome: Outcome::Accepted, message_id, detail: None });
+        let detail = self.deaf.then(|| DEAF.to_owned());
+        let accepted = Ok(Delivery { outcome: Outcome::Accepted, message_id, detail });
         if self.sent.is_some() {
             // It is in the inbox, whatever became of the courier since.
             return accepted;
@@ -132,6 +142,13 @@ impl<'a> Report<'a> {
         let could_be = !self.calls.is_empty() || !self.spoke;
         let word = self.turn.as_ref().is_some_and(|turn| !turn.failed && turn.said == SENT);
         word && could_be && self.unsent.is_none() && !self.strayed
+    }
+
+    /// A session speaks only to sockets that are beside its own.
+    fn opened(&mut self, socket: &Value) {
+        let ours = socket.as_str().and_then(|socket| Path::new(socket).parent());
+        let theirs = self.to.strip_prefix("uds:").and_then(|socket| Path::new(socket).parent());
+        self.deaf = ours.zip(theirs).is_some_and(|(ours, theirs)| ours != theirs);
     }
 
     fn spoken(&mut self, content: &Value) {
@@ -170,7 +187,7 @@ impl<'a> Report<'a> {
             return;
         }
         let said = notice[NOTICE.len()..].trim_start_matches('s').trim_start();
-        let outcome = match said.split(' ').next() {
+        let outcome = match said.split(|c: char| !c.is_alphabetic()).next() {
             Some("held") => Outcome::Held,
             Some("refused" | "denied" | "expired") => Outcome::Refused,
             // It was let through after all.
