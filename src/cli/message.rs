@@ -92,7 +92,8 @@ fn selector(to: &str, peers: &[Peer]) -> Result<PeerSelector, Failure> {
     if to.chars().count() < SHORTEST || peers.iter().any(|peer| peer.name.to_lowercase() == to.to_lowercase()) {
         return Ok(name);
     }
-    let mut ids: Vec<&str> = peers.iter().map(|peer| peer.session_id.as_str()).filter(|id| id.starts_with(to)).collect();
+    let mut ids: Vec<&str> =
+        peers.iter().map(|peer| peer.session_id.as_str()).filter(|id| id.starts_with(to)).collect();
     ids.dedup();
     match *ids {
         [] => Ok(name),

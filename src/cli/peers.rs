@@ -89,7 +89,9 @@ fn tell_policies(local: &Local, peers: &[Peer]) {
             Some(InboundPolicy::Accept) | None => continue,
         };
         let file = plain(&words::path(&settings.path, words::home().as_deref()));
-        note(&format!("The user's own settings make these sessions {effect} ({file}); other settings can override them."));
+        note(&format!(
+            "The user's own settings make these sessions {effect} ({file}); other settings can override them."
+        ));
     }
 }
 

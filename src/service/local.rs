@@ -8,9 +8,9 @@ use crate::protocol::{
     AcceptedResult, AttachParams, AttachResult, AttachmentParams, CloseResult, CoverageParams, CoverageResult,
     DescribeParams, DescribeResult, DetachResult, DiscoverParams, DiscoverResult, Empty, FollowParams, FollowResult,
     ForgetParams, ForgetResult, InterruptResult, LeaseResult, ListParams, ListResult, LoadParams, LoadResult,
-    MessageParams, MessageResult, Notification, PeerListResult, ReceiptsResult, RespondParams, RpcError, RuntimeDescribeParams,
-    RuntimeDescribeResult, Settings, SettingsReadParams, SettingsUpdateParams, SteerParams, SteerResult, SubmitParams,
-    SubmitResult, WatchParams, WatchResult,
+    MessageParams, MessageResult, Notification, PeerListResult, ReceiptsResult, RespondParams, RpcError,
+    RuntimeDescribeParams, RuntimeDescribeResult, Settings, SettingsReadParams, SettingsUpdateParams, SteerParams,
+    SteerResult, SubmitParams, SubmitResult, WatchParams, WatchResult,
 };
 use std::sync::Arc;
 use tokio::runtime::{Handle, Runtime};

@@ -6,11 +6,10 @@ use crate::protocol::{
     AcceptedResult, AttachParams, AttachResult, AttachmentParams, CloseResult, CoverageParams, CoverageResult,
     DescribeParams, DescribeResult, DetachResult, DiscoverParams, DiscoverResult, Empty, FollowParams, FollowResult,
     ForgetParams, ForgetResult, InitializeParams, InitializeResult, InterruptResult, InvokeParams, InvokeResult,
-    LeaseResult, ListParams, ListResult, LoadParams, LoadResult, MessageParams,
-    MessageResult, NarrowParams, NarrowResult, PeerListResult,
-    PeerResult, PeerSelector, Permission, ReceiptsResult, RegisterParams, RegisterResult, RespondParams,
-    RuntimeDescribeParams, RuntimeDescribeResult, Settings, SettingsReadParams, SettingsUpdateParams, StatesParams,
-    StatesResult, SteerParams, SteerResult, SubmitParams, SubmitResult, UnfollowParams, UnregisterParams,
+    LeaseResult, ListParams, ListResult, LoadParams, LoadResult, MessageParams, MessageResult, NarrowParams,
+    NarrowResult, PeerListResult, PeerResult, PeerSelector, Permission, ReceiptsResult, RegisterParams, RegisterResult,
+    RespondParams, RuntimeDescribeParams, RuntimeDescribeResult, Settings, SettingsReadParams, SettingsUpdateParams,
+    StatesParams, StatesResult, SteerParams, SteerResult, SubmitParams, SubmitResult, UnfollowParams, UnregisterParams,
     UnwatchParams, WatchParams, WatchResult,
 };
 use jsonrpsee::RpcModule;

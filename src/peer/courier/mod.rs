@@ -9,8 +9,8 @@ mod prompt;
 mod tests;
 mod verdict;
 
-pub use program::{Program, sweep};
 pub(super) use program::is_courier;
+pub use program::{Program, sweep};
 
 use crate::limits;
 use crate::platform::group::Group;
@@ -84,7 +84,10 @@ pub enum Error {
         why: String,
     },
     /// Too many couriers were at work for too long.
-    #[error("{} messages are on their way, and none of them arrived in time to send this one; try again", limits::COURIERS)]
+    #[error(
+        "{} messages are on their way, and none of them arrived in time to send this one; try again",
+        limits::COURIERS
+    )]
     Busy,
     /// The server ends.
     #[error("the server ends")]
@@ -93,9 +96,7 @@ pub enum Error {
 
 impl From<Error> for RpcError {
     fn from(error: Error) -> Self {
-        let failed = |cause: Cause| {
-            Self::new(Reason::DeliveryFailed, error.to_string()).with("cause", cause.word())
-        };
+        let failed = |cause: Cause| Self::new(Reason::DeliveryFailed, error.to_string()).with("cause", cause.word());
         match &error {
             Error::Empty => failed(Cause::Empty),
             Error::Failed { cause, .. } => failed(*cause),

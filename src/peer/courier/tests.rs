@@ -165,7 +165,8 @@ fn what_failed_says_how() {
 
 #[test]
 fn a_secret_of_the_environment_is_never_told() {
-    let environment = [("ANTHROPIC_API_KEY", "sk-secret-1"), ("HOME", "/home/dev"), ("SHORT", "on"), ("B", "sk-secret-1-longer")];
+    let environment =
+        [("ANTHROPIC_API_KEY", "sk-secret-1"), ("HOME", "/home/dev"), ("SHORT", "on"), ("B", "sk-secret-1-longer")];
     let environment = environment.map(|(name, value)| (name.into(), value.into()));
     let program = Program::new("/home/dev/sk-secret-1/claude".into(), "haiku".to_owned(), environment.into_iter());
     let why = "in /home/dev on\u{1b}[31m sk-secret-1-longer\nand\u{202e} sk-secret-1 ".to_owned() + &"x".repeat(1_000);
@@ -179,11 +180,32 @@ fn a_secret_of_the_environment_is_never_told() {
 
 #[test]
 fn what_belongs_to_a_session_is_not_passed_on_and_what_the_user_set_is() {
-    let passed = ["ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_BEDROCK", "HTTPS_PROXY", "PATH", "HOME", "AWS_PROFILE"];
+    let passed = [
+        "ANTHROPIC_API_KEY",
+        "CLAUDE_CODE_OAUTH_TOKEN",
+        "CLAUDE_CODE_USE_BEDROCK",
+        "HTTPS_PROXY",
+        "PATH",
+        "HOME",
+        "AWS_PROFILE",
+    ];
     let kept_back = [
-        "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_CHILD_SESSION",
-        "CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_MESSAGING_TOKEN", "CLAUDE_CODE_EXECPATH", "CLAUDE_CODE_SESSION_ATTENDED",
-        "CLAUDE_CODE_CHILD_NOTES_DIR", "CLAUDE_PID", "CLAUDE_EFFORT", "AI_AGENT", "TMUX", "TMUX_PANE", "CLAUDE_PLUGIN_ROOT",
+        "CLAUDECODE",
+        "CLAUDE_CODE_ENTRYPOINT",
+        "CLAUDE_CODE_SSE_PORT",
+        "CLAUDE_CODE_SESSION_ID",
+        "CLAUDE_CODE_CHILD_SESSION",
+        "CLAUDE_CODE_MESSAGING_SOCKET",
+        "CLAUDE_CODE_MESSAGING_TOKEN",
+        "CLAUDE_CODE_EXECPATH",
+        "CLAUDE_CODE_SESSION_ATTENDED",
+        "CLAUDE_CODE_CHILD_NOTES_DIR",
+        "CLAUDE_PID",
+        "CLAUDE_EFFORT",
+        "AI_AGENT",
+        "TMUX",
+        "TMUX_PANE",
+        "CLAUDE_PLUGIN_ROOT",
     ];
     let environment = passed.iter().chain(&kept_back).map(|name| (name.into(), "value".into()));
     let program = Program::new("claude".into(), "haiku".to_owned(), environment);
@@ -205,7 +227,11 @@ fn peer(socket: &str) -> Peer {
 
 #[test]
 fn a_courier_opens_its_socket_beside_that_of_the_session_or_says_that_it_hears_nothing() {
-    let program = Program::new("claude".into(), "haiku".to_owned(), [("XDG_RUNTIME_DIR".into(), "/run/user/7".into())].into_iter());
+    let program = Program::new(
+        "claude".into(),
+        "haiku".to_owned(),
+        [("XDG_RUNTIME_DIR".into(), "/run/user/7".into())].into_iter(),
+    );
     let directory = Directory::new().unwrap();
     let told = |socket| {
         let command = program.command(&directory, &peer(socket));

@@ -105,13 +105,16 @@ fn json_is_the_result_of_the_method() {
 fn a_session_is_named_by_name_id_beginning_or_endpoint() {
     let world = World::new(HOLDS);
     let peers: Value = serde_json::from_str(&world.home.run(&["peers", "--json"]).out).unwrap();
-    let endpoint = peers["peers"][0]["endpoint"].as_str().unwrap().to_owned();
+    let endpoint =
+        peers["peers"][0]["endpoint"].as_str().unwrap().replace("$HOME", world.home.path().to_str().unwrap());
     let id = format!("claude-code:{WAITER}");
     for name in ["Reviewer", WAITER, &WAITER[..8], &id, &endpoint] {
         assert_eq!(world.run(&[name, "Hello"]).code, 4, "{name}");
     }
     let _twin = world.home.live("11111111-bbbb-4000-8000-000000000009", json!({ "name": "REVIEWER" }));
-    for (name, code) in [("nobody", 3), ("reviewer", 2), ("11111111", 2), ("cc-peer:x", 2), ("claude-code:x", 3), ("zz", 3)] {
+    for (name, code) in
+        [("nobody", 3), ("reviewer", 2), ("11111111", 2), ("cc-peer:x", 2), ("claude-code:x", 3), ("zz", 3)]
+    {
         let run = world.run(&[name, "Hello"]);
         assert_eq!((run.code, &*run.out), (code, ""), "{name}: {}", run.err);
     }

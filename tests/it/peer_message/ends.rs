@@ -54,7 +54,12 @@ fn a_cancelled_message_ends_its_courier_and_all_that_it_started() {
 
 #[test]
 fn a_signal_leaves_nothing_behind() {
-    for (courier, signal) in [(WITH_CHILD, Signal::SIGTERM), (STUBBORN, Signal::SIGTERM), (WITH_CHILD, Signal::SIGINT), (WITH_CHILD, Signal::SIGHUP)] {
+    for (courier, signal) in [
+        (WITH_CHILD, Signal::SIGTERM),
+        (STUBBORN, Signal::SIGTERM),
+        (WITH_CHILD, Signal::SIGINT),
+        (WITH_CHILD, Signal::SIGHUP),
+    ] {
         let (mut server, _target, _, pids) = on_its_way(courier);
         server.signal(signal);
         assert_eq!(server.exit_code(), 128 + signal as i32);

@@ -178,7 +178,11 @@ fn a_message_is_delivered_by_a_courier_that_can_do_nothing_else() {
 
     let cwd = note(home, "cwd");
     let [directory, mode, rest @ ..] = &cwd.lines().collect::<Vec<_>>()[..] else { panic!("{cwd}") };
-    assert_eq!((Path::new(directory), *mode, rest.len()), (&*home.join("tmp").join(name), "700", 0), "empty, and private");
+    assert_eq!(
+        (Path::new(directory), *mode, rest.len()),
+        (&*home.join("tmp").join(name), "700", 0),
+        "empty, and private"
+    );
     no_directory(home);
 
     let env = note(home, "env");
@@ -227,7 +231,11 @@ fn each_way_to_name_a_session_reaches_it() {
     let (mut server, target) = World::new("call; sent; notice held; stay").open(&[]);
     let session = uuid(target.process.pid() as usize);
     let endpoint = format!("cc-peer:v1:{}:reviewer:{}", target.process.pid(), target.socket.display());
-    for to in [json!({ "sessionId": session }), json!({ "id": format!("claude-code:{session}") }), json!({ "endpoint": endpoint })] {
+    for to in [
+        json!({ "sessionId": session }),
+        json!({ "id": format!("claude-code:{session}") }),
+        json!({ "endpoint": endpoint }),
+    ] {
         let mut params = to.clone();
         params["text"] = json!("Hello");
         assert_eq!(server.request("peer/message", params).result()["outcome"], "held", "{to}");

@@ -19,7 +19,8 @@ fn none_started(server: &Server) {
 fn sending_needs_its_own_permission() {
     let World { home, target: _target } = World::new(ACCEPTS);
     let mut server = spawn(home, &[]).open();
-    let params = json!({ "name": "reviewer", "text": "Hello", "_meta": { "authority": { "permissions": ["observe"] } } });
+    let params =
+        json!({ "name": "reviewer", "text": "Hello", "_meta": { "authority": { "permissions": ["observe"] } } });
     let error = server.request("peer/message", params).error();
     assert_eq!(error.is(-32000, "unauthorized").data["permission"], "message");
     // It is asked for before the params are looked at.
@@ -34,7 +35,8 @@ fn what_is_out_of_scope_is_not_there() {
         let (mut server, _target) = World::new(ACCEPTS).open(&[]);
         let out = json!({ "name": "reviewer", "text": "Hello", "_meta": { "authority": scope } });
         let nobody = json!({ "name": "nobody", "text": "Hello" });
-        let (out, nobody) = (server.request("peer/message", out).error(), server.request("peer/message", nobody).error());
+        let (out, nobody) =
+            (server.request("peer/message", out).error(), server.request("peer/message", nobody).error());
         out.is(-32003, "not_live");
         assert_eq!(out.message, nobody.message);
         none_started(&server);
@@ -47,7 +49,8 @@ fn a_name_that_is_unique_in_scope_reaches_who_has_it_there() {
     let twin = Target::start(&world.home, json!({ "name": "Reviewer", "cwd": "/elsewhere" }));
     let (mut server, _target) = world.open(&[]);
     send(&mut server, "Hello").error().is(-32004, "identity_mismatch");
-    let narrowed = json!({ "name": "reviewer", "text": "Hello", "_meta": { "authority": { "workspaces": ["/elsewhere"] } } });
+    let narrowed =
+        json!({ "name": "reviewer", "text": "Hello", "_meta": { "authority": { "workspaces": ["/elsewhere"] } } });
     assert_eq!(server.request("peer/message", narrowed).result()["peer"]["pid"], twin.process.pid());
 }
 

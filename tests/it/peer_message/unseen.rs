@@ -19,16 +19,22 @@ fn a_courier_at_work_is_in_no_list_no_watch_and_no_count() {
     server.request("registry/watch", json!({})).result();
     server.expect_params("registry/event", |params| params["event"]["kind"] == "synced");
     let coverage = |server: &mut Server| {
-        server.request("registry/coverage", json!({ "harnesses": ["claude-code"] })).result()["harnesses"][0]["roots"].clone()
+        server.request("registry/coverage", json!({ "harnesses": ["claude-code"] })).result()["harnesses"][0]["roots"]
+            .clone()
     };
-    let before = (server.request("registry/list", json!({})).result(), coverage(&mut server));
+    // What is there, and how often it changed.
+    let list = |server: &mut Server| {
+        let list = server.request("registry/list", json!({})).result();
+        (list["total"].clone(), list["revision"].clone())
+    };
+    let before = (list(&mut server), coverage(&mut server));
     let id = server.ask("peer/message", json!({ "name": "reviewer", "text": "Hello" }));
     let [pid] = ready(server.home.path())[..] else { panic!("one pid") };
     register(&server, pid, json!({}));
     let peers = server.request("peer/list", json!({})).result();
     assert_eq!(peers["peers"].as_array().unwrap().len(), 1, "{peers}");
     assert_eq!(peers.get("problems"), None);
-    assert_eq!(server.request("registry/list", json!({})).result(), before.0);
+    assert_eq!(list(&mut server), before.0);
     assert_eq!(coverage(&mut server), before.1);
     let name = json!({ "name": "tackroom-courier-0123abcd-f0" });
     server.request("peer/resolve", name.clone()).error().is(-32003, "not_live");
@@ -48,7 +54,8 @@ fn a_courier_at_work_is_in_no_list_no_watch_and_no_count() {
 fn couriers_that_killed_servers_left_are_swept_with_time() {
     let World { home, target } = World::new("call; sent; notice held; stay");
     let old = home.path().join("tmp/tackroom-courier-old");
-    let kept = ["tackroom-courier-new", "tackroom-courier-full", "other"].map(|name| home.path().join("tmp").join(name));
+    let kept =
+        ["tackroom-courier-new", "tackroom-courier-full", "other"].map(|name| home.path().join("tmp").join(name));
     for directory in kept.iter().chain([&old]) {
         fs::create_dir(directory).unwrap();
     }

@@ -45,14 +45,21 @@ fn a_notice_tells_whether_it_was_held_or_refused() {
 
 #[test]
 fn a_notice_about_another_message_is_none() {
-    assert_eq!(outcome("notice refused; call; sent; notice refused @other; result SENT; stay"), (Outcome::Accepted, None));
+    assert_eq!(
+        outcome("notice refused; call; sent; notice refused @other; result SENT; stay"),
+        (Outcome::Accepted, None)
+    );
 }
 
 #[test]
 fn what_is_in_the_inbox_was_accepted_whatever_became_of_the_courier() {
     assert_eq!(outcome("call; sent; exit 1").0, Outcome::Accepted);
     assert_eq!(outcome("call; sent; result 'the API failed' true; exit 1").0, Outcome::Accepted);
-    assert_eq!(outcome("trap '' TERM; call; sent; stay; sleep 600").0, Outcome::Accepted, "one that does not leave is killed");
+    assert_eq!(
+        outcome("trap '' TERM; call; sent; stay; sleep 600").0,
+        Outcome::Accepted,
+        "one that does not leave is killed"
+    );
 }
 
 #[test]
@@ -85,7 +92,11 @@ fn a_failed_run_says_what_it_printed() {
     fails("printf '\\377\\376 \\033[31mred' >&2; exit 2", "exit", "[31mred");
     fails("printf '\\377\\376\\n{\\n[]\\nnull\\n'; exit 2", "exit", "it ended with 2");
     fails("env >&2; exit 1", "exit", "it ended with 1");
-    fails("echo \"key $ANTHROPIC_API_KEY$ANTHROPIC_API_KEY proxy $HTTPS_PROXY\" >&2; exit 1", "exit", "key […][…] proxy […]");
+    fails(
+        "echo \"key $ANTHROPIC_API_KEY$ANTHROPIC_API_KEY proxy $HTTPS_PROXY\" >&2; exit 1",
+        "exit",
+        "key […][…] proxy […]",
+    );
 }
 
 #[test]
