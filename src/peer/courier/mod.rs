@@ -202,15 +202,16 @@ async fn talk(group: &mut Group, prompt: &str, report: &mut Report<'_>, printed:
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let enough = CancellationToken::new();
     let Printed { beside, complaints } = printed;
-    let left = async { Ok(group.wait().await.ok().as_ref().and_then(ExitStatus::code)) };
-    let said = async {
-        tokio::try_join!(
-            async { Ok(tell(stdin, prompt, &enough).await) },
-            listen(stdout, report, beside, &enough),
-            async { Ok(complaints.keep(stderr).await) },
-            left
-        )
+    let told = async {
+        tell(stdin, prompt, &enough).await;
+        Ok(())
     };
+    let complained = async {
+        complaints.keep(stderr).await;
+        Ok(())
+    };
+    let left = async { Ok(group.wait().await.ok().as_ref().and_then(ExitStatus::code)) };
+    let said = async { tokio::try_join!(told, listen(stdout, report, beside, &enough), complained, left) };
     let stays = async {
         enough.cancelled().await;
         sleep(limits::COURIER_LEAVES).await;
