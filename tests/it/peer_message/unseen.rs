@@ -18,6 +18,7 @@ fn a_courier_at_work_is_in_no_list_no_watch_and_no_count() {
     let (mut server, _target) = World::new("ready; stay").open(&[]);
     server.request("registry/watch", json!({})).result();
     server.expect_params("registry/event", |params| params["event"]["kind"] == "synced");
+    server.forget_notifications();
     let coverage = |server: &mut Server| {
         server.request("registry/coverage", json!({ "harnesses": ["claude-code"] })).result()["harnesses"][0]["roots"]
             .clone()
