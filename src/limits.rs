@@ -149,7 +149,7 @@ pub const LIVE_RECORDS: usize = 10_000;
 /// Characters of a peer's name, and of what it waits for.
 pub const PEER_NAME_CHARS: usize = 300;
 /// How long is waited until all of a killed group of processes is gone.
-pub const GROUP_GONE: std::time::Duration = std::time::Duration::from_secs(1);
+pub const GROUP_GONE: std::time::Duration = std::time::Duration::from_secs(2);
 /// How often is looked.
 pub const GROUP_PAUSE: std::time::Duration = std::time::Duration::from_millis(2);
 /// Couriers at work at a time; a further message waits for its turn.

@@ -56,7 +56,7 @@ impl Group {
         if tokio::time::timeout(grace, self.wait()).await.is_err() {
             self.kill();
             // A process that is killed can only be kept by the system itself.
-            let _ = tokio::time::timeout(grace, self.wait()).await;
+            let _ = tokio::time::timeout(limits::GROUP_GONE, self.wait()).await;
         }
     }
 

@@ -191,7 +191,8 @@ async fn run(
         end = talk(&mut group, &prompt, &mut report, &mut printed) => Some(end),
         () = sleep_until(place.until) => Some(End::TimedOut),
     };
-    group.end(limits::COURIER_GRACE).await;
+    // Who strays is not let finish, even if that leaves its record behind.
+    group.end(if report.strayed() { Duration::ZERO } else { limits::COURIER_GRACE }).await;
     let end = end.ok_or(Error::Ended)?;
     program.presentable(report.conclude(end, &printed.text()))
 }

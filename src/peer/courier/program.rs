@@ -1,6 +1,6 @@
 //! How a courier is started, and how it is told from other sessions.
 
-use super::{Delivery, Error, prompt};
+use super::{Delivery, Error};
 use crate::limits;
 use crate::platform::private;
 use crate::protocol::Peer;
@@ -160,7 +160,7 @@ pub(super) struct Directory(TempDir);
 
 impl Directory {
     pub(super) fn new() -> io::Result<Self> {
-        private::temporary_directory(&format!("{MARK}{}", prompt::random(4)?)).map(Self)
+        private::temporary_directory(MARK).map(Self)
     }
 
     fn path(&self) -> &Path {

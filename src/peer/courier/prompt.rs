@@ -17,7 +17,7 @@ pub fn address(peer: &Peer) -> String {
 
 /// The one line that a courier reads. Fails when the system gives no randomness.
 pub fn line(to: &str, text: &str) -> io::Result<String> {
-    let content = json!([{ "type": "text", "text": prompt(to, text, &random(16)?) }]);
+    let content = json!([{ "type": "text", "text": prompt(to, text, &random_mark()?) }]);
     let message = json!({ "type": "user", "message": { "role": "user", "content": content }, "session_id": "" });
     Ok(format!("{message}\n"))
 }
@@ -39,9 +39,9 @@ fn prompt(to: &str, text: &str, mark: &str) -> String {
     )
 }
 
-/// So many random bytes, in hexadecimal.
-pub fn random(bytes: usize) -> io::Result<String> {
-    let mut random = vec![0; bytes];
+/// A word that nobody could know.
+fn random_mark() -> io::Result<String> {
+    let mut random = [0; 16];
     getrandom::fill(&mut random).map_err(io::Error::other)?;
     Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
 }

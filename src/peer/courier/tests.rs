@@ -139,7 +139,10 @@ fn without_the_tools_answer_the_exact_word_counts() {
     // A program that tells of no turns can only be believed; one that does shows that it called nobody.
     assert_eq!(judge(&[result("SENT")]), Ok((Outcome::Accepted, None)));
     assert_eq!(cause(judge(&[said("SENT"), result("SENT")])), Cause::Report);
+    let refused = [result("SENT"), notice("refused (recipient: @rcv).")];
+    assert_eq!(judge(&refused), Ok((Outcome::Refused, None)));
     let lines = text_of(&[call(TO, TEXT), result("SENT")]);
+    assert_eq!(judge_as(TEXT, &lines, End::TimedOut, "").0, Ok((Outcome::Accepted, None)));
     assert_eq!(cause(judge_as(TEXT, &lines, End::Exited(Some(1)), "").0), Cause::Exit);
     let failed = json!({ "type": "result", "subtype": "success", "is_error": true, "result": "SENT" });
     assert_eq!(cause(judge(&[call(TO, TEXT), failed])), Cause::Report);

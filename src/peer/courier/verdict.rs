@@ -125,6 +125,8 @@ impl<'a> Report<'a> {
         };
         let told = |what: &str| if said.is_empty() { what.to_owned() } else { format!("{what}: {said}") };
         match (end, &self.turn, self.unsent.as_deref()) {
+            // It was only not heard out.
+            (End::Dismissed | End::TimedOut | End::Flooded, ..) if self.said_so() => accepted,
             (End::TimedOut, ..) => failed(Cause::Timeout, told("it was not done in time")),
             (End::Flooded, ..) => failed(Cause::Report, "it said more than is read".to_owned()),
             (_, _, Some(unsent)) => failed(Cause::Report, format!("the message could not be sent: {unsent}")),
@@ -183,7 +185,8 @@ impl<'a> Report<'a> {
 
     fn noticed(&mut self, content: &Value) {
         let Some(notice) = content.as_str().filter(|notice| notice.starts_with(NOTICE)) else { return };
-        if self.calls.is_empty() || !self.is_about_ours(notice) {
+        let too_early = self.calls.is_empty() && !self.is_sent();
+        if too_early || !self.is_about_ours(notice) {
             return;
         }
         let said = notice[NOTICE.len()..].trim_start_matches('s').trim_start();
