@@ -1,6 +1,7 @@
 //! One real exchange for each method and notification, as the documents show it. `UPDATE_EXAMPLES=1 cargo test --test
 //! it examples` records them anew; `docs/tools/refresh` does that and all that follows from it.
 
+use crate::peer_message::{self, World};
 use crate::support::runtime::{Options, Runtime, Step};
 use crate::support::stores::copy;
 use crate::support::{DRIVER, Home, Server, Spawn, initialize_params};
@@ -13,7 +14,7 @@ use std::time::SystemTime;
 use tackroom::platform::process;
 
 /// Methods that no example tells of yet.
-const PENDING: &[&str] = &["peer/message", "runtime/start"];
+const PENDING: &[&str] = &["runtime/start"];
 
 /// What stands for a time of this run: 2026-11-30, 9:00.
 const THEN: i64 = 1_796_029_200_000;
@@ -35,9 +36,13 @@ struct Recorder<'a> {
 
 impl<'a> Recorder<'a> {
     fn new(home: Home, allow: &str, recorded: &'a mut Map<String, Value>) -> Self {
+        Self::start(Spawn::new(home).args(["--allow", allow]), recorded)
+    }
+
+    fn start(spawn: Spawn, recorded: &'a mut Map<String, Value>) -> Self {
         let now = SystemTime::UNIX_EPOCH.elapsed().unwrap().as_millis() as i64;
-        let path = home.path().to_str().unwrap().to_owned();
-        let server = Spawn::new(home).args(["--allow", allow]).start();
+        let server = spawn.start();
+        let path = server.home.path().to_str().unwrap().to_owned();
         let stand_ins = vec![(path, "/home/demo"), (format!("cc-peer:v1:{}:", std::process::id()), "cc-peer:v1:4711:")];
         Self { server, recorded, began: now, stand_ins }
     }
@@ -248,10 +253,20 @@ fn settings(recorded: &mut Map<String, Value>) {
     recorder.record("settings/update", update);
 }
 
+fn message(recorded: &mut Map<String, Value>) {
+    let World { home, target } = World::new(peer_message::ACCEPTS);
+    let mut recorder = Recorder::start(peer_message::spawn(home, &[]), recorded);
+    recorder.open(initialize_params());
+    recorder.stand_ins.push((target.process.pid().to_string(), "4711"));
+    recorder
+        .record("peer/message", json!({ "name": "reviewer", "text": "The wind log is mended; please look again." }));
+}
+
 #[test]
 fn what_is_recorded_is_what_the_server_says_and_every_method_has_an_example() {
     let mut said = Map::new();
     settings(&mut said);
+    message(&mut said);
     runtimes(&mut said);
     inventory(&mut said);
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/service/examples.json");

@@ -18,6 +18,7 @@ mod life_of_a_runtime;
 mod lifecycle;
 mod params;
 mod peer_list;
+mod peer_message;
 mod peer_resolve;
 mod readme;
 mod registry_coverage;

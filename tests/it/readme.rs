@@ -33,7 +33,8 @@ fn session(section: &str, home: &Home) -> (String, String) {
     let text = readme();
     let (_, section) = text.split_once(&format!("\n## {section}\n")).expect(section);
     let bin = Path::new(env!("CARGO_BIN_EXE_tackroom")).parent().unwrap();
-    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
+    let own = home.path().join("bin");
+    let path = format!("{}:{}:{}", bin.display(), own.display(), std::env::var("PATH").unwrap_or_default());
     let (promised, mut said) = (block_in(section, "console"), String::new());
     for line in promised.lines().filter_map(|line| line.strip_prefix("$ ")) {
         let mut command = Command::new("sh");
@@ -116,6 +117,27 @@ fn what_is_watched_and_followed_is_told_as_the_readme_tells_it() {
     // Times are those of the place and the day.
     let timeless = |text: &str| text.replace(|c: char| c.is_ascii_digit(), "0");
     assert_eq!(timeless(&promised), timeless(&said));
+}
+
+#[test]
+fn the_shell_session_with_messages_says_what_it_says() {
+    let home = Home::new();
+    let bin = home.path().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    crate::peer_message::write_courier(home.path(), crate::peer_message::ACCEPTS);
+    std::fs::rename(home.path().join("courier"), bin.join("claude")).unwrap();
+    let change = json!({ "cwd": "/home/demo/roof", "updatedAt": now_ms() - 9_000_000 });
+    let target = crate::peer_message::Target::start(&home, change);
+    let (promised, said) = session("Message a running session", &home);
+    // A pid is as wide as it is.
+    let told = said.replace(&target.process.pid().to_string(), "81223");
+    let words =
+        |text: &str| text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect::<Vec<_>>();
+    assert_eq!(words(&promised), words(&told));
+}
+
+fn now_ms() -> i64 {
+    std::time::UNIX_EPOCH.elapsed().unwrap().as_millis() as i64
 }
 
 /// A line without what differs from run to run: numbers, and the width of a column.

@@ -25,6 +25,7 @@ from .types import (
     LeaseResult,
     ListResult,
     LoadResult,
+    MessageResult,
     NarrowResult,
     PeerListResult,
     PeerResult,
@@ -460,6 +461,30 @@ class Methods:
         result: PeerResult = await self.request(
             "peer/resolve",
             given(id=id, sessionId=session_id, name=name, endpoint=endpoint),
+        )
+        return result
+
+    async def peer_message(
+        self,
+        text: str,
+        *,
+        id: str | None = None,
+        session_id: str | None = None,
+        name: str | None = None,
+        endpoint: str | None = None,
+    ) -> MessageResult:
+        """`peer/message`: Delivers a text into a live Claude Code session, and tells whether it was accepted, held or
+        refused. Needs `message`.
+
+        - `text`: The text, which arrives as it is.
+        - `id`: An entry id, `claude-code:<session id>`.
+        - `session_id`: A session id.
+        - `name`: A name, in any case.
+        - `endpoint`: A peer endpoint.
+        """
+        result: MessageResult = await self.request(
+            "peer/message",
+            {"text": text, **given(id=id, sessionId=session_id, name=name, endpoint=endpoint)},
         )
         return result
 

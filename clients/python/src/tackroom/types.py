@@ -53,10 +53,12 @@ __all__ = [
     "ListResult",
     "LoadResult",
     "Message",
+    "MessageResult",
     "NarrowResult",
     "Observer",
     "OtherBlock",
     "OtherRuntimeResponse",
+    "Outcome",
     "Owner",
     "Parent",
     "Peer",
@@ -193,6 +195,8 @@ class Limits(TypedDict):
     """Subscriptions of `registry/watch` at one time."""
     watches: int
     """Directories that are watched at one time; what changes in others is seen later."""
+    courierMs: int
+    """How long `peer/message` may take, in milliseconds."""
 
 
 class InitializeResult(TypedDict):
@@ -979,6 +983,22 @@ class PeerResult(TypedDict):
     """Result of `peer/resolve`."""
     peer: Peer
     """The live session, read again for this call."""
+
+
+Outcome: TypeAlias = Literal["accepted", "held", "refused"]
+"""What became of a message."""
+
+
+class MessageResult(TypedDict):
+    """Result of `peer/message`."""
+    peer: Peer
+    """The session, read again right before the message went out."""
+    outcome: Outcome
+    """What became of the message."""
+    messageId: NotRequired[str]
+    """The message's id in the session's transcript, where Claude Code gave one."""
+    detail: NotRequired[str]
+    """What Claude Code said against it, or why an accepted message may be held or refused all the same."""
 
 
 InboundPolicy: TypeAlias = Literal["accept", "hold", "refuse"]
