@@ -1,5 +1,6 @@
 //! Where the operating system shows: files, processes, descriptors. The only place for `cfg` and `unsafe`.
 
+pub mod child;
 pub mod directory;
 pub mod exec;
 pub mod files;
@@ -17,3 +18,4 @@ pub mod terminal;
 #[cfg(test)]
 pub mod testing;
 pub mod watch;
+pub mod within;
