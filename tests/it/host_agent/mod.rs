@@ -3,6 +3,7 @@
 mod ends;
 mod files;
 mod permissions;
+mod real;
 mod start;
 mod terminals;
 mod turns;
@@ -47,7 +48,12 @@ impl Hosted {
         std::fs::create_dir(&workspace).expect("a directory");
         let mut options = options(&setup, &workspace);
         change(&mut options);
-        Ok(Self { agent: soon(start(&options)).await?, home })
+        let mut hosted = Self { agent: soon(start(&options)).await?, home };
+        if options.load.is_none() {
+            // What is told of a new session before anything is asked.
+            assert_eq!(event(hosted.told().await).expect("an event").payload["kind"], "available_commands_update");
+        }
+        Ok(hosted)
     }
 
     fn workspace(&self) -> std::path::PathBuf {

@@ -10,7 +10,10 @@ fn choice(id: &str, name: &str) -> Choice {
 }
 
 async fn refused(setup: Setup, change: impl FnOnce(&mut Options)) -> Error {
-    Hosted::start_with(setup, change).await.err().expect("no agent")
+    match Hosted::start_with(setup, change).await {
+        Ok(_) => panic!("an agent"),
+        Err(error) => error,
+    }
 }
 
 #[tokio::test]
@@ -109,22 +112,23 @@ async fn an_agent_that_says_nothing_is_given_up() {
     // Where nothing else happens the clock goes on to what is waited for.
     tokio::time::pause();
     let home = tempfile::tempdir().unwrap();
-    for (command, method) in [("sleep", "initialize")] {
-        let mut options = options(&Setup::default(), home.path());
-        options.command = vec![command.into(), "600".into()];
-        let error = start(&options).await.err().expect("no agent");
-        assert!(matches!(error, Error::Timeout { method: at, .. } if at == method), "{error}");
-    }
+    let mut options = options(&Setup::default(), home.path());
+    options.command = ["sleep", "600"].map(Into::into).to_vec();
+    let error = start(&options).await.expect_err("no agent");
+    assert!(matches!(error, Error::Timeout { method: "initialize", .. }), "{error}");
 }
 
 #[tokio::test]
 async fn an_agent_does_not_take_itself_for_the_child_of_another() {
-    let mut hosted = Hosted::start_with(Setup::default(), |options| {
-        let command = std::mem::take(&mut options.command);
-        options.command = command;
-    })
-    .await
-    .unwrap();
-    assert_eq!(hosted.says("env:HOME").await, std::env::var("HOME").unwrap());
+    let name = "host_agent::start::an_agent_does_not_take_itself_for_the_child_of_another";
+    if std::env::var_os("CLAUDECODE").is_none() {
+        let mut again = std::process::Command::new(std::env::current_exe().unwrap());
+        let run = again.args(["--exact", name]).env("CLAUDECODE", "1").output().unwrap();
+        let said = String::from_utf8_lossy(&run.stdout);
+        assert!(run.status.success() && said.contains("1 passed"), "{said}");
+        return;
+    }
+    let mut hosted = Hosted::start(Setup::default()).await;
     assert_eq!(hosted.says("env:CLAUDECODE").await, "unset");
+    assert_eq!(hosted.says("env:PATH").await, std::env::var("PATH").unwrap());
 }

@@ -119,8 +119,10 @@ fn serve(setup: Setup) {
             _ => wire.fail(&id, -32601, "Method not found"),
         }
     }
-    while setup.is_stubborn {
-        std::thread::park();
+    if setup.is_stubborn {
+        loop {
+            std::thread::park();
+        }
     }
 }
 

@@ -50,8 +50,8 @@ pub fn play(wire: &Wire, id: &Value, prompt: &Value) {
                 wire.say(terminal["terminalId"].as_str().expect("an id"));
             }
             "child" => {
-                let child = Command::new("sleep").arg("600").spawn().expect("a child");
-                wire.say(&child.id().to_string());
+                let started = Command::new("sh").args(["-c", "sleep 600 >&- 2>&- & echo $!"]).output().expect("a child");
+                wire.say(String::from_utf8_lossy(&started.stdout).trim());
             }
             "flood" => (0..number()).for_each(|n| wire.say(&format!("{n} "))),
             "large" => wire.say(&"x".repeat(number())),
