@@ -118,7 +118,25 @@ async fn enter(session: &mut Session, can: &v1::AgentCapabilities) -> Result<(),
         return Err(Refusal::Other(Error::Protocol("it made a session without an id".to_owned())));
     }
     session.known.session(&answer);
+    if session.history.is_some() {
+        settle(session).await.map_err(Refusal::Other)?;
+    }
     Ok(())
+}
+
+/// Some agents (Gemini CLI) answer first and repeat what was said afterwards.
+async fn settle(session: &mut Session) -> Result<(), Error> {
+    let settled = async {
+        while let Ok(went) = tokio::time::timeout(limits::AGENT_SETTLES, session.go_on()).await {
+            went?;
+        }
+        Ok(())
+    };
+    match tokio::time::timeout(limits::AGENT_START, settled).await {
+        Ok(Err(Gone { how, stderr })) => Err(Error::Exited { how, stderr }),
+        // One that does not come to an end is taken as it is.
+        Ok(Ok(())) | Err(_) => Ok(()),
+    }
 }
 
 /// The one way to log in that clearly asks nobody: with a key that the agent has from its settings or its environment.
