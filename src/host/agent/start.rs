@@ -8,6 +8,7 @@ use super::session::{Answer, Session, said};
 use super::words::short;
 use super::{Agent, Ask, Error, Gone, Options, Told};
 use crate::limits;
+use crate::protocol::Harness;
 use agent_client_protocol_schema::{ProtocolVersion, v1};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -62,6 +63,8 @@ async fn begin(session: &mut Session) -> Result<(), Error> {
 }
 
 async fn initialize(session: &mut Session) -> Result<v1::InitializeResponse, Error> {
+    // Gemini CLI takes the answer that there is no such file for a failure of its own, and could make no new one.
+    session.options.files &= harness(None, &session.options.command) != Some(Harness::Gemini);
     let (files, terminals) = (session.options.files, session.options.terminals);
     let files = v1::FileSystemCapabilities::new().read_text_file(files).write_text_file(files);
     let capabilities = v1::ClientCapabilities::new().fs(files).terminal(terminals);
