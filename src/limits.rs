@@ -247,3 +247,14 @@ pub const SETTINGS_AGAIN_PAUSE: std::time::Duration = std::time::Duration::from_
 pub const PUT_BACK: u32 = 64;
 /// How long is waited between.
 pub const PUT_BACK_PAUSE: std::time::Duration = std::time::Duration::from_millis(1);
+
+/// How long a host is given until its agent is ready.
+pub const HOST_START: std::time::Duration = std::time::Duration::from_secs(120);
+/// Bytes of what a host tells to who starts it.
+pub const HOST_REPORT: usize = 64 << 10;
+/// Hosts that one server starts at a time.
+pub const HOSTS_STARTING: usize = 4;
+/// Bytes of the id of a session that a hosted agent is to load.
+pub const LOAD_ID: usize = 256;
+/// Bytes of the name of an agent that can be started.
+pub const START_NAME: usize = 64;

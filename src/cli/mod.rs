@@ -127,7 +127,7 @@ fn parse_root(text: &str) -> Result<(Harness, PathBuf), String> {
 /// What the command line's own user may do: everything that needs no more than this machine, and in one page.
 fn own_config(look: &LookArgs) -> Config {
     let limits = Limits { page_max: usize::MAX, ..limits::DEFAULT };
-    Config { ceiling: Grant::all(), homes: look.homes(), allow_homes: false, limits }
+    Config { ceiling: Grant::all(), homes: look.homes(), allow_homes: false, limits, agents: Vec::new() }
 }
 
 /// Runs the program.

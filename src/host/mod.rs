@@ -5,3 +5,4 @@
 //! history, leases, what is asked of a person), and `agent` (the child process and its protocol).
 
 pub mod agent;
+pub mod start;

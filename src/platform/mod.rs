@@ -1,5 +1,6 @@
 //! Where the operating system shows: files, processes, descriptors. The only place for `cfg` and `unsafe`.
 
+pub mod detach;
 pub mod directory;
 pub mod exec;
 pub mod files;

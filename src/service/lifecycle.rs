@@ -59,11 +59,13 @@ pub(super) fn initialize(
         .filter(|(harness, _)| grant.reaches_harness(*harness))
         .map(|(id, roots)| HarnessInfo { id, name: id.name().to_owned(), roots })
         .collect();
+    let start = service.config.agents.iter().map(|agent| agent.name.clone()).collect::<Vec<_>>();
+    let start = (!start.is_empty() && grant.allows(Permission::Start)).then_some(start);
     let sent = NOTIFICATIONS.iter().filter(|notice| notice.direction == Direction::FromServer);
     Ok(InitializeResult {
         protocol_version: PROTOCOL_VERSION,
         server_info: ServerInfo { name: "tackroom".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
-        capabilities: ServerCapabilities {},
+        capabilities: ServerCapabilities { start },
         instance_id: service.instance_id.clone(),
         authority: grant.to_protocol(),
         methods: methods().iter().map(|method| method.name.to_owned()).collect(),
