@@ -1,5 +1,9 @@
 //! The agent that is hosted: a child process that speaks the Agent Client Protocol over its pipes.
 
+mod error;
+
+pub use error::Error;
+
 use crate::protocol::Harness;
 use serde_json::{Map, Value};
 use std::ffi::OsString;
@@ -167,4 +171,10 @@ pub struct Agent {
     pub asks: mpsc::Sender<Ask>,
     /// What it tells. Bounded: an agent whose host does not read waits.
     pub told: mpsc::Receiver<Told>,
+}
+
+/// Starts an agent and brings it into a session: initialized, logged in where that needs nobody, a session made or loaded.
+/// The process ends when both ends of the answer are dropped, and with this one.
+pub async fn start(_options: &Options) -> Result<Agent, Error> {
+    Err(Error::NoCommand)
 }
