@@ -1,8 +1,11 @@
 //! `tackroom demo`: the real server at work on a built-in sample home, shown message by message.
 
+mod agent;
 mod sample;
 mod shown;
 mod talk;
+
+pub use agent::run as agent;
 
 use super::output::{self, Colour, Failure, Screen};
 use super::{FAILED, words};
