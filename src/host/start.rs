@@ -58,7 +58,7 @@ pub enum Error {
     Io(#[from] io::Error),
 }
 
-/// A host that is being started. Dropped, it ends.
+/// A host that is being started. Where this is dropped before it goes on alone, it ends, also after it was ready.
 pub struct Starting {
     host: BufReader<Socket>,
 }
@@ -67,9 +67,15 @@ impl Starting {
     /// Starts this very program as a host with these arguments, in a session of its own and with nothing of ours open.
     /// Must be called within a runtime.
     pub fn detached(arguments: &[OsString], workspace: &Path) -> Result<Self, Error> {
-        let mut command = Command::new(std::env::current_exe()?);
-        command.args(["host", REPORT, REPORT_TO_INPUT]).args(arguments).current_dir(workspace);
-        Ok(Self::over(detach::spawn(&mut command)?))
+        let mut program = Command::new(std::env::current_exe()?);
+        program.current_dir(workspace);
+        Self::of(program, arguments)
+    }
+
+    /// The same, in another environment.
+    pub fn of(mut program: Command, arguments: &[OsString]) -> Result<Self, Error> {
+        program.args(["host", REPORT, REPORT_TO_INPUT]).args(arguments);
+        Ok(Self::over(detach::spawn(&mut program)?))
     }
 
     /// A host that was started in another way, and came.
