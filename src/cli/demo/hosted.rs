@@ -6,6 +6,7 @@ use crate::cli::FAILED;
 use crate::cli::output::{self, Colour, Failure, Screen};
 use crate::host::start::{Ready, Starting};
 use serde_json::{Value, json};
+use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::path::Path;
 use tokio::runtime::Handle;
@@ -61,6 +62,8 @@ async fn host(home: &Path) -> Result<(Starting, Ready), Failure> {
 struct Client<'a> {
     talk: Talk<'a>,
     attachment: Value,
+    /// Events that came and were not shown yet.
+    told: VecDeque<Value>,
 }
 
 impl<'a> Client<'a> {
@@ -72,7 +75,7 @@ impl<'a> Client<'a> {
                 "initialize",
                 json!({ "clientInfo": { "name": name.trim() }, "processId": std::process::id() }),
             )?;
-            Self { talk, attachment: Value::Null }
+            Self { talk, attachment: Value::Null, told: VecDeque::new() }
         };
         client.answer()?;
         let params = json!({ "endpoint": ready.endpoint, "source": ready.source, "clientId": name.trim() });
@@ -92,7 +95,7 @@ impl<'a> Client<'a> {
         self.talk.heard(&answer)
     }
 
-    /// The answer to the last request; what is told meanwhile is shown.
+    /// The answer to the last request; what is told meanwhile is shown later.
     fn answer(&mut self) -> Result<Value, Failure> {
         loop {
             let message = self.talk.next()?;
@@ -102,14 +105,15 @@ impl<'a> Client<'a> {
                     Some(error) => Err(Failure::new(FAILED, format!("the demo was refused: {error}"))),
                 };
             }
-            self.talk.heard(&message["params"]["event"])?;
+            self.told.push_back(message);
         }
     }
 
     /// Shows the events up to one of this kind, and answers it.
     fn until(&mut self, kind: &str) -> Result<Value, Failure> {
         loop {
-            let mut event = self.talk.next()?["params"]["event"].take();
+            let message = self.told.pop_front().map_or_else(|| self.talk.next(), Ok);
+            let mut event = message?["params"]["event"].take();
             self.talk.heard(&event)?;
             if event["kind"] == kind {
                 return Ok(event.take());

@@ -43,7 +43,7 @@ pub struct HostArgs {
     #[arg(long, value_name = "NAME", value_parser = tmux::name)]
     tmux: Option<String>,
     /// Run in the background, and return when the agent is ready
-    #[arg(long, conflicts_with = "tmux")]
+    #[arg(long)]
     detach: bool,
     /// Print what there is to attach to as JSON
     #[arg(long)]
