@@ -248,8 +248,8 @@ pub const PUT_BACK: u32 = 64;
 /// How long is waited between.
 pub const PUT_BACK_PAUSE: std::time::Duration = std::time::Duration::from_millis(1);
 
-/// How long a host is given until its agent is ready.
-pub const HOST_START: std::time::Duration = std::time::Duration::from_secs(120);
+/// How long a host is given until its agent is ready; the agent is given less for each step.
+pub const HOST_START: std::time::Duration = std::time::Duration::from_secs(300);
 /// Bytes of what a host tells to who starts it.
 pub const HOST_REPORT: usize = 64 << 10;
 /// Hosts that one server starts at a time.
@@ -258,3 +258,49 @@ pub const HOSTS_STARTING: usize = 4;
 pub const LOAD_ID: usize = 256;
 /// Bytes of the name of an agent that can be started.
 pub const START_NAME: usize = 64;
+/// Bytes of one line of a hosted agent; a longer one is passed over.
+pub const AGENT_LINE: usize = 16 << 20;
+/// Lines in a row that are no messages, after which a hosted agent is given up.
+pub const AGENT_NONSENSE: u32 = 100;
+/// Bytes that wait for a hosted agent to read them; then nothing more is read of it.
+pub const AGENT_UNREAD: usize = 1 << 20;
+/// What a hosted agent tells waits for its host so many at a time; then the agent waits.
+pub const AGENT_TOLD: usize = 64;
+/// What its host asks a hosted agent waits so many at a time.
+pub const AGENT_ASKS: usize = 16;
+/// Requests of a hosted agent that are worked on at a time; further ones are refused.
+pub const AGENT_REQUESTS: usize = 64;
+/// How long a hosted agent is given for each step until it is ready: it may first have to be downloaded.
+pub const AGENT_START: std::time::Duration = std::time::Duration::from_secs(120);
+/// How long a hosted agent is given to answer what takes no turn.
+pub const AGENT_ANSWER: std::time::Duration = std::time::Duration::from_secs(30);
+/// How long a hosted agent is given to end a turn that was cancelled.
+pub const AGENT_CANCEL: std::time::Duration = std::time::Duration::from_secs(5);
+/// How long a hosted agent is given to end after its input ended, and again after it was asked to.
+pub const AGENT_END: std::time::Duration = std::time::Duration::from_secs(2);
+/// How long its last words are waited for when it is gone: a process that it left may hold its output open.
+pub const AGENT_LAST_WORDS: std::time::Duration = std::time::Duration::from_secs(1);
+/// Bytes of a text that a hosted agent tells; a longer one is cut.
+pub const AGENT_TEXT: usize = 1 << 20;
+/// Bytes of what a hosted agent sent that are passed on as they came.
+pub const AGENT_RAW: usize = 256 << 10;
+/// Characters of what a hosted agent says of itself in a name or an error.
+pub const AGENT_WORDS: usize = 1_000;
+/// Commands, models and modes of a hosted agent that are kept.
+pub const AGENT_CHOICES: usize = 500;
+/// Tool calls of a hosted agent whose names are kept.
+pub const AGENT_TOOLS: usize = 1_024;
+/// Bytes of the arguments of a tool call that are kept until it is done.
+pub const AGENT_ARGUMENTS: usize = 64 << 10;
+/// Events of a loaded session that are kept, the newest ones.
+pub const AGENT_HISTORY: usize = 10_000;
+/// Bytes of them.
+pub const AGENT_HISTORY_BYTES: usize = 16 << 20;
+/// Bytes of a hosted agent's standard error that are kept, the last ones.
+pub const AGENT_STDERR: usize = 8 << 10;
+/// Bytes of a file that a hosted agent reads or writes through its host.
+pub const AGENT_FILE: usize = 8 << 20;
+/// Terminals of a hosted agent at a time.
+pub const AGENT_TERMINALS: usize = 32;
+/// Bytes of a terminal's output that are kept, the last ones, where the agent does not want less.
+pub const AGENT_TERMINAL_OUTPUT: usize = 1 << 20;

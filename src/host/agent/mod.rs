@@ -1,6 +1,21 @@
 //! The agent that is hosted: a child process that speaks the Agent Client Protocol over its pipes.
 
+mod content;
 mod error;
+mod facts;
+mod files;
+mod history;
+mod lines;
+mod message;
+mod permission;
+mod process;
+mod prompt;
+mod session;
+mod start;
+mod terminal;
+mod tools;
+mod translate;
+mod words;
 
 pub use error::Error;
 
@@ -174,7 +189,8 @@ pub struct Agent {
 }
 
 /// Starts an agent and brings it into a session: initialized, logged in where that needs nobody, a session made or loaded.
-/// The process ends when both ends of the answer are dropped, and with this one.
-pub async fn start(_options: &Options) -> Result<Agent, Error> {
-    Err(Error::NoCommand)
+/// Must be called within a runtime. The agent ends when `asks` or `told` is dropped: its input ends, it is asked to end, it
+/// is killed; `told` then says that it is gone, if it is still there. It is killed at once when the runtime ends.
+pub async fn start(options: &Options) -> Result<Agent, Error> {
+    start::start(options).await
 }
