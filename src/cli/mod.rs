@@ -24,7 +24,7 @@ mod watch;
 mod words;
 
 use crate::authority::Grant;
-use crate::harness::Homes;
+use crate::harness::{Homes, store_of};
 use crate::limits;
 use crate::protocol::{Harness, Limits, RootOrigin};
 use crate::service::Config;
@@ -117,6 +117,9 @@ impl LookArgs {
 fn parse_root(text: &str) -> Result<(Harness, PathBuf), String> {
     let (harness, path) = text.split_once('=').ok_or("write it as HARNESS=PATH")?;
     let harness: Harness = harness.parse().map_err(|error| format!("{error}"))?;
+    if store_of(harness).is_none() {
+        return Err(format!("{} keeps no sessions that are known here", harness.name()));
+    }
     let path = std::path::absolute(path).map_err(|error| format!("`{path}` is no path: {error}"))?;
     Ok((harness, path))
 }

@@ -1,6 +1,7 @@
 //! Opening, narrowing and ending the conversation.
 
 use super::{Context, Direction, NOTIFICATIONS, Service, methods};
+use crate::harness::store_of;
 use crate::protocol::{
     Empty, HarnessInfo, InitializeParams, InitializeResult, NarrowParams, NarrowResult, PROTOCOL_VERSION, Permission,
     Reason, RpcError, ServerCapabilities, ServerInfo,
@@ -33,6 +34,9 @@ pub(super) fn initialize(
     let homes = params.homes.unwrap_or_default();
     if let Some(relative) = homes.values().flatten().find(|home| !Path::new(home).is_absolute()) {
         return Err(invalid(format!("home `{relative}` is not an absolute path")));
+    }
+    if let Some(harness) = homes.keys().find(|harness| store_of(**harness).is_none()) {
+        return Err(invalid(format!("`homes.{harness}`: {} keeps no sessions that are known here", harness.name())));
     }
     let request = params.authority.unwrap_or_default();
     let grant = context.grant.narrow(&request).map_err(|error| invalid(error.to_string()))?;
