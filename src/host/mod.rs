@@ -10,10 +10,28 @@
 pub mod agent;
 pub mod start;
 
+mod approvals;
+mod conversation;
+mod credentials;
+mod descriptor;
+mod door;
+mod fault;
+mod feed;
+mod history;
+mod leases;
+#[cfg(test)]
+mod tests;
+
 use crate::protocol::Token;
 use agent::{Agent, Facts, Gone};
+use conversation::Conversation;
 use std::io;
+use std::net::Ipv4Addr;
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
 
 /// How a runtime is hosted.
 #[derive(Clone, Debug)]
@@ -55,16 +73,33 @@ pub enum End {
 #[derive(Debug)]
 pub struct Host {
     base_url: String,
+    conversation: Arc<Conversation>,
+    /// Cancelled once everybody has heard of the end.
+    told_all: CancellationToken,
+    /// Aborted with this: the door, and who listens to the agent.
+    _tasks: JoinSet<()>,
 }
 
 impl Host {
-    /// Opens the door to `agent`. Must be called within a tokio runtime.
+    /// Opens the door to `agent`.
     ///
     /// # Errors
     /// Where the port cannot be had.
     pub async fn start(agent: Agent, options: Options) -> io::Result<Self> {
-        drop((agent, options));
-        Err(io::ErrorKind::Unsupported.into())
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port)).await?;
+        let port = listener.local_addr()?.port();
+        let (conversation, told) = Conversation::new(agent, options);
+        let conversation = Arc::new(conversation);
+        let told_all = CancellationToken::new();
+        let mut tasks = JoinSet::new();
+        tasks.spawn(Arc::clone(&conversation).listen(told));
+        let opened = door::open(listener, port, Arc::clone(&conversation));
+        let heard = told_all.clone().drop_guard();
+        tasks.spawn(async move {
+            let _heard = heard;
+            opened.await;
+        });
+        Ok(Self { base_url: format!("http://127.0.0.1:{port}"), conversation, told_all, _tasks: tasks })
     }
 
     /// `http://127.0.0.1:PORT`, as a receipt says it.
@@ -74,15 +109,18 @@ impl Host {
 
     /// What is known of the agent now.
     pub fn facts(&self) -> Facts {
-        Facts::default()
+        self.conversation.facts()
     }
 
     /// Ends the runtime as a client's `close` does. More than once is no error.
-    pub fn close(&self) {}
+    pub fn close(&self) {
+        self.conversation.close();
+    }
 
     /// Waits until the runtime has ended and those who were told of it have heard it, which is bounded. Says why; again
     /// if asked again. May be dropped and called anew.
     pub async fn ended(&self) -> End {
-        std::future::pending().await
+        self.told_all.cancelled().await;
+        self.conversation.end().unwrap_or(End::Closed)
     }
 }
