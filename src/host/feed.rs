@@ -190,8 +190,13 @@ impl Frame {
     }
 
     fn json(&self) -> &[u8] {
-        self.0.get(BEFORE.len()..self.0.len() - AFTER.len()).unwrap_or_default()
+        json(&self.0)
     }
+}
+
+/// The event of a frame.
+pub(super) fn json(frame: &[u8]) -> &[u8] {
+    frame.get(BEFORE.len()..frame.len().saturating_sub(AFTER.len())).unwrap_or_default()
 }
 
 /// An event's payload: its type first, and bounded.

@@ -5,6 +5,7 @@ use crate::limits;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
+use tokio::sync::watch;
 
 /// Who drives and who looks. Every time is in epoch milliseconds and never runs backwards.
 #[derive(Debug)]
@@ -16,6 +17,8 @@ pub(super) struct Leases {
     observers: BTreeMap<String, u64>,
     /// How many streams each client has open. Who has one is not forgotten.
     streams: BTreeMap<String, usize>,
+    /// Told when somebody came, left, or began or ceased to drive.
+    changed: watch::Sender<()>,
 }
 
 /// Who drives, and until when unless it is renewed.
@@ -45,12 +48,14 @@ impl Leases {
     pub(super) fn new(ttl: Duration) -> Self {
         let ttl_ms = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX).max(1);
         let (observers, streams) = Default::default();
-        Self { ttl_ms, controller: None, expired: None, observers, streams }
+        Self { ttl_ms, controller: None, expired: None, observers, streams, changed: watch::Sender::new(()) }
     }
 
     /// The client looks. Of too many the one is forgotten that was not heard of for the longest time.
     pub(super) fn observe(&mut self, client: &str, now_ms: u64) {
-        self.observers.insert(client.to_owned(), now_ms);
+        if self.observers.insert(client.to_owned(), now_ms).is_none() {
+            self.changed.send_replace(());
+        }
         if self.observers.len() > limits::HOST_OBSERVERS {
             let idle = self.observers.iter().filter(|(id, _)| *id != client && !self.streams.contains_key(*id));
             if let Some(oldest) = idle.min_by_key(|(_, seen)| **seen).map(|(id, _)| id.clone()) {
@@ -82,6 +87,9 @@ impl Leases {
     /// Claims control, whoever has it.
     pub(super) fn take(&mut self, client: &str, now_ms: u64) {
         let expires_at_ms = now_ms.saturating_add(self.ttl_ms);
+        if !self.drives(client) {
+            self.changed.send_replace(());
+        }
         self.controller = Some(Controller { client_id: client.to_owned(), expires_at_ms });
         self.expired = None;
     }
@@ -102,6 +110,12 @@ impl Leases {
         self.observers.remove(client);
         self.controller.take_if(|held| held.client_id == client);
         self.expired.take_if(|id| id == client);
+        self.changed.send_replace(());
+    }
+
+    /// Told when somebody came, left, or began or ceased to drive.
+    pub(super) fn changes(&self) -> watch::Receiver<()> {
+        self.changed.subscribe()
     }
 
     /// A stream of the client began.
@@ -141,6 +155,7 @@ impl Leases {
     fn lapse(&mut self, now_ms: u64) {
         if let Some(held) = self.controller.take_if(|held| now_ms >= held.expires_at_ms) {
             self.expired = Some(held.client_id);
+            self.changed.send_replace(());
         }
         let forgotten = u64::try_from(limits::HOST_OBSERVER.as_millis()).unwrap_or(u64::MAX);
         let streams = &self.streams;

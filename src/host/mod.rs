@@ -25,6 +25,7 @@ mod tests;
 use crate::protocol::Token;
 use agent::{Agent, Facts, Gone};
 use conversation::Conversation;
+pub use conversation::{News, Piece};
 use std::io;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -110,6 +111,11 @@ impl Host {
     /// What is known of the agent now.
     pub fn facts(&self) -> Facts {
         self.conversation.facts()
+    }
+
+    /// What goes on from now on.
+    pub fn news(&self) -> News {
+        News::of(Arc::clone(&self.conversation))
     }
 
     /// Ends the runtime as a client's `close` does. More than once is no error.

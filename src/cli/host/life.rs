@@ -8,7 +8,8 @@ use crate::cli::output::Failure;
 use crate::harness::Homes;
 use crate::host::start::{Ready, Starter};
 use crate::host::{End, Host, Options, Unattended, agent};
-use crate::platform::signals::Signals;
+use crate::limits;
+use crate::platform::{process, signals::Signals};
 use crate::protocol::{EndpointCapability, Harness, RegisterParams, RuntimeMetadata, Source, Supervisor, Token};
 use crate::runtime::Receipts;
 use std::path::Path;
@@ -25,41 +26,70 @@ pub async fn live(args: &HostArgs, mut starter: Option<Starter>) -> Result<ExitC
         signal = signals.next() => return Ok(ExitCode::from(128 + signal)),
         () = gone(starter.as_mut()) => return Ok(ExitCode::from(FAILED)),
     };
-    let (host, ready) = match (made, starter.take()) {
-        (Ok((host, ready)), Some(starter)) => {
-            if !starter.ready(ready.clone()).await? {
-                return Ok(ExitCode::from(FAILED));
+    let Made { host, ready, agent_gone } = match made {
+        Ok(made) => made,
+        Err(why) => {
+            if let Some(starter) = starter {
+                starter.failed(&why).await;
             }
-            (host, ready)
-        }
-        (Err(why), Some(starter)) => {
-            starter.failed(&why).await;
             return Err(Failure::new(FAILED, why));
         }
-        (made, None) => made.map_err(|why| Failure::new(FAILED, why))?,
     };
     args.tell(&ready)?;
     let told = Told::new();
     let end = tokio::select! {
-        end = host.ended() => Ok(end),
-        signal = signals.next() => Err(signal),
+        end = host.ended() => Cause::Ended(end),
+        signal = signals.next() => Cause::Signal(signal),
+        () = unwanted(starter, ready) => Cause::Unwanted,
+        never = told.listen(&host), if !args.is_alone() => match never {},
     };
     // Nobody is sent to a door that closes.
     receipts.close();
     let code = match end {
-        Ok(end) => ended(&told, &end),
-        Err(signal) => {
-            host.close();
-            tokio::select! {
-                _ = host.ended() => {}
-                // Whoever is in a hurry does not wait for others to hear of it.
-                _ = signals.next() => {}
-            }
-            128 + signal
-        }
+        Cause::Ended(end) => ended(&told, &end),
+        Cause::Unwanted => FAILED,
+        Cause::Signal(signal) => 128 + signal,
     };
+    host.close();
+    let farewell = async {
+        host.ended().await;
+        agent_gone.await;
+    };
+    // Others hear of it, and the agent may have something to put away. Who does not wait for it kills it.
+    tokio::select! {
+        _ = tokio::time::timeout(limits::HOST_END, farewell) => {}
+        _ = signals.next() => {}
+    }
     told.close();
     Ok(ExitCode::from(code))
+}
+
+/// Why a host ends.
+enum Cause {
+    /// It was closed, or its agent is gone.
+    Ended(End),
+    /// A signal came.
+    Signal(u8),
+    /// Who started it does not want it.
+    Unwanted,
+}
+
+/// A host that is ready.
+struct Made<F> {
+    host: Host,
+    ready: Ready,
+    /// Resolves when the agent's process is gone.
+    agent_gone: F,
+}
+
+/// Resolves when who started this, and hears that it is ready, goes away before it said that it may go on.
+async fn unwanted(starter: Option<Starter>, ready: Ready) {
+    if let Some(starter) = starter
+        && !starter.ready(ready).await.unwrap_or(false)
+    {
+        return;
+    }
+    std::future::pending().await
 }
 
 /// Resolves when who started this is gone.
@@ -71,11 +101,12 @@ async fn gone(starter: Option<&mut Starter>) {
 }
 
 /// Starts the agent, opens the door to it and publishes it. What was begun ends where this is dropped.
-async fn make(args: &HostArgs, receipts: &Receipts) -> Result<(Host, Ready), String> {
+async fn make(args: &HostArgs, receipts: &Receipts) -> Result<Made<impl Future<Output = ()> + use<>>, String> {
     let mut agent = agent::start(&args.agent()).await.map_err(|error| clean(&error.to_string()))?;
     let harness = args.harness.or(agent.facts.harness).unwrap_or(Harness::Acp);
     agent.facts.harness = Some(harness);
-    let (child, session_id) = (i32::try_from(agent.pid).ok(), agent.facts.session_id.clone());
+    let child = i32::try_from(agent.pid).map_err(|_| "the agent's process has no number".to_owned())?;
+    let (agent_gone, session_id) = (process::exited(child), agent.facts.session_id.clone());
     let (runtime_id, secret) = (random::<16>()?, random::<32>()?);
     let options = args.options(runtime_id.clone(), Token::new(secret));
     let token = options.token.clone();
@@ -95,8 +126,9 @@ async fn make(args: &HostArgs, receipts: &Receipts) -> Result<(Host, Ready), Str
             ..RuntimeMetadata::default()
         }),
     };
-    let endpoint = receipts.publish(&params, child).map_err(|error| error.to_string())?;
-    Ok((host, Ready { runtime_id, endpoint, source, pid: std::process::id() }))
+    let endpoint = receipts.publish(&params, Some(child)).map_err(|error| error.to_string())?;
+    let ready = Ready { runtime_id, endpoint, source, pid: std::process::id() };
+    Ok(Made { host, ready, agent_gone })
 }
 
 /// So many random bytes, as hexadecimal digits.

@@ -152,6 +152,11 @@ impl HostArgs {
         Ok(args)
     }
 
+    /// Whether nobody sees what this says.
+    fn is_alone(&self) -> bool {
+        self.report.is_some() && self.within_tmux.is_none()
+    }
+
     /// The arguments by which another process hosts the same.
     fn arguments(&self) -> Vec<OsString> {
         let joined = |flag: &str, value: &dyn AsRef<std::ffi::OsStr>| {

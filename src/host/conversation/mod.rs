@@ -1,6 +1,7 @@
 //! The conversation with the agent, and all who take part in it: one short lock, never held while anything is waited for.
 
 mod asked;
+mod news;
 mod streams;
 mod turns;
 
@@ -14,6 +15,7 @@ use super::leases::{Leases, Snapshot};
 use super::{End, Options, Unattended};
 use crate::limits;
 use crate::protocol::Permission;
+pub use news::{News, Piece};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -293,7 +295,9 @@ impl Locked<'_> {
     }
 
     fn learned(&mut self, facts: Facts) {
-        let old = std::mem::replace(&mut self.facts, facts);
+        // A receipt says which conversation this is, so that does not change any more.
+        let (harness, session_id) = (self.facts.harness, self.facts.session_id.clone());
+        let old = std::mem::replace(&mut self.facts, Facts { harness, session_id, ..facts });
         let new = self.facts.clone();
         if model(&old) != model(&new) {
             let told = json!({ "from": model(&old), "to": model(&new), "reason": "reported by the agent" });

@@ -106,7 +106,7 @@ fn what_cannot_be_hosted_is_told_and_leaves_nothing() {
     let cases: [(&[&str], &[&str], i32, &str); 6] = [
         (&[], &["no-such-agent"], 1, "no-such-agent cannot be started"),
         (&[], &["sh", "-c", "echo out of cheese >&2; exit 3"], 1, "out of cheese"),
-        (&[], &["sh", "-c", "echo hello; sleep 600"], 1, "does not speak the Agent Client Protocol"),
+        (&[], &["yes", "hello"], 1, "lines in a row that are no messages, the last one: hello"),
         (&["--workspace", "nowhere"], &DEMO_AGENT, 1, "nowhere is no directory"),
         (&["--harness", "emacs"], &DEMO_AGENT, 2, "unknown harness"),
         (&[], &[], 2, "COMMAND"),
@@ -161,7 +161,7 @@ fn a_list_says_what_it_does() {
     let request = until_asked(&mut server, &at);
     let waiting = entry(&mut server);
     assert_eq!((&waiting["state"], &waiting["activity"]["status"]), (&json!("waiting"), &json!("waiting")));
-    assert_eq!(waiting["activity"]["waitingFor"], "approval");
+    assert_eq!(waiting["activity"]["waitingFor"], "approval of Water the tomatoes");
     other.expect_params("registry/event", |params| {
         params["subscription"] == subscription && params["event"]["entry"]["state"] == "waiting"
     });
