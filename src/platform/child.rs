@@ -26,6 +26,12 @@ pub fn start(mut command: Command) -> io::Result<Group> {
     Ok(Group { child, pid, end: Box::pin(end), is_reaped: false })
 }
 
+/// Lets both outputs of a command go into one pipe, so that what is written stays in order; the pipe's other end. Where
+/// that is not possible each has its own.
+pub fn join_outputs(command: &mut Command) -> io::Result<Option<ChildStdout>> {
+    system::join_outputs(command)
+}
+
 impl Group {
     /// The process that was started, which is also the group's number.
     pub fn pid(&self) -> u32 {
@@ -76,7 +82,7 @@ pub fn signal(status: ExitStatus) -> Option<String> {
 
 #[cfg(unix)]
 mod system {
-    use super::{Child, Command, ExitStatus, io};
+    use super::{Child, ChildStdout, Command, ExitStatus, io};
     use nix::sys::signal::{Signal, killpg};
     use nix::unistd::Pid;
 
@@ -86,6 +92,13 @@ mod system {
         return forker::spawn(command);
         #[cfg(not(target_os = "linux"))]
         command.spawn()
+    }
+
+    pub fn join_outputs(command: &mut Command) -> io::Result<Option<ChildStdout>> {
+        let (output, end) = io::pipe()?;
+        command.stdout(end.try_clone()?).stderr(end);
+        let output = std::os::fd::OwnedFd::from(output);
+        ChildStdout::from_std(output.into()).map(Some)
     }
 
     fn send(pid: u32, signal: Signal) {
@@ -149,7 +162,11 @@ mod system {
 
 #[cfg(not(unix))]
 mod system {
-    use super::{Child, Command, ExitStatus, io};
+    use super::{Child, ChildStdout, Command, ExitStatus, io};
+
+    pub fn join_outputs(_command: &mut Command) -> io::Result<Option<ChildStdout>> {
+        Ok(None)
+    }
 
     pub fn spawn(mut command: Command) -> io::Result<Child> {
         command.spawn()

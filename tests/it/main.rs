@@ -12,6 +12,7 @@ mod day_in_the_life;
 mod descriptors;
 mod framing;
 mod host;
+mod host_agent;
 mod inflight;
 mod life_of_a_runtime;
 mod lifecycle;

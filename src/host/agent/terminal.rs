@@ -51,13 +51,18 @@ impl Terminals {
         let mut command = process::command(request.command.as_ref(), &cwd);
         command.args(&request.args).envs(request.env.iter().map(|variable| (&variable.name, &variable.value)));
         command.stdin(Stdio::null());
-        let group = child::start(command).map_err(|error| invalid(format!("{}: {error}", request.command)))?;
+        let failed = |error: std::io::Error| invalid(format!("{}: {error}", request.command));
+        let joined = child::join_outputs(&mut command).map_err(failed)?;
+        let mut group = child::start(command).map_err(failed)?;
+        let (_, stdout, stderr) = group.pipes();
         let wanted = request.output_byte_limit.and_then(|limit| usize::try_from(limit).ok());
         let max = wanted.unwrap_or(limits::AGENT_TERMINAL_OUTPUT).min(limits::AGENT_TERMINAL_OUTPUT);
         let output = Arc::new(Mutex::new(Tail::new(max)));
         let (told, status) = watch::channel(None);
         let end = CancellationToken::new();
-        tokio::spawn(run(group, output.clone(), end.clone(), told));
+        let kept = output.clone();
+        let written = async move { tokio::join!(keep(joined.or(stdout), &kept), keep(stderr, &kept)) };
+        tokio::spawn(run(group, written, end.clone(), told));
         self.count += 1;
         let id = format!("terminal-{}", self.count);
         self.open.insert(id.clone(), Terminal { output, status, end: end.drop_guard() });
@@ -106,12 +111,10 @@ impl Terminals {
 /// Keeps what a command writes until it and its output have ended.
 async fn run(
     mut group: Group,
-    output: Arc<Mutex<Tail>>,
+    written: impl Future<Output = ((), ())>,
     end: CancellationToken,
     told: watch::Sender<Option<TerminalExitStatus>>,
 ) {
-    let (_, stdout, stderr) = group.pipes();
-    let written = async { tokio::join!(keep(stdout, &output), keep(stderr, &output)) };
     tokio::pin!(written);
     let mut is_written = false;
     let status = loop {

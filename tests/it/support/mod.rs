@@ -1,5 +1,6 @@
 //! What the tests share: a server to talk to, homes to show it, and the schema that holds for every frame.
 
+pub mod agent;
 mod answer;
 mod attach;
 pub mod folded;
