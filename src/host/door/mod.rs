@@ -10,6 +10,9 @@ mod events;
 mod rpc;
 mod socket;
 
+#[cfg(test)]
+pub(super) use rpc::{METHODS, Method};
+
 use super::conversation::Conversation;
 use crate::limits;
 use hyper::service::service_fn;
