@@ -112,10 +112,16 @@ fn comparable(answer: &str) -> String {
     format!("{headers:?} {}", shape(&body))
 }
 
+/// In place of a status: its answer, or its end, was not captured.
+const NOT_SENT: u16 = 0;
+
 /// Sends a capture's requests one after the other; those that are told apart in `others` are answered otherwise here.
 async fn replay(host: &Host, name: &str, others: &[(&str, u16)]) {
     let mut minted = String::new();
     for Exchange { title, request, answer } in exchanges(name) {
+        if others.contains(&(title.as_str(), NOT_SENT)) {
+            continue;
+        }
         let request = request.replace("<MINTED>", &minted);
         let got = exchange(host, &request).await;
         if title.starts_with("mint interactive") {
@@ -141,7 +147,7 @@ async fn what_was_asked_of_a_runtime_without_turns() {
         ("empty permissions: status", 200),
         ("invoke context", 200),
         ("body over 16 MiB announced", 413),
-        ("header over 8 KiB", 200),
+        ("header over 8 KiB", NOT_SENT),
         ("chunked body", 400),
     ];
     replay(&host, "http_serve_basic.txt", &others).await;
@@ -154,7 +160,7 @@ async fn what_was_asked_of_a_runtime_in_its_turns() {
     let _one = Client::new(&host, "cap-1").listen().await;
     let _legacy = Client::new(&host, "legacy-1").listen().await;
     Client::new(&host, "cap-1").ok("frontend.v2.acquire_control", json!({})).await;
-    let others = [("steer while busy", 200), ("tool turn", 200), ("invoke model switch?", 200)];
+    let others = [("steer while busy", 200), ("tool turn", NOT_SENT), ("invoke model switch?", 200)];
     replay(&host, "http_serve_turns.txt", &others).await;
     replay(&host, "http_serve_after.txt", &[]).await;
 }

@@ -221,7 +221,7 @@ struct Listening {
 impl Listening {
     async fn until(&mut self, text: &str) {
         while !self.read.contains(text) {
-            assert!(self.more().await, "it ended before {text:?}: {}", self.read);
+            assert!(self.more().await, "it ended before {text:?}");
         }
     }
 
@@ -245,7 +245,7 @@ impl Listening {
             if let Some(event) = self.events().into_iter().find(|event| event["kind"] == kind) {
                 return event;
             }
-            assert!(self.more().await, "it ended before {kind}: {}", self.read);
+            assert!(self.more().await, "it ended before {kind}: {:?}", kinds(&self.events()));
         }
     }
 
