@@ -20,9 +20,9 @@ pub(super) enum Step {
 
 /// A call of a tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "type", rename = "function")]
 pub(super) struct Call {
     id: String,
+    r#type: &'static str,
     function: Function,
 }
 
@@ -44,7 +44,7 @@ impl Step {
                     name: text("name").unwrap_or_default(),
                     arguments: text("arguments").unwrap_or_default(),
                 };
-                Self::Called(Call { id: text("id")?, function })
+                Self::Called(Call { id: text("id")?, r#type: "function", function })
             }
             "tool_call_completed" => {
                 Self::Gave { id: text("id")?, name: text("name"), output: text("output").unwrap_or_default() }
@@ -66,26 +66,48 @@ pub(super) struct Message {
     tool_call_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
+    /// What it takes, at most, when it is told.
+    #[serde(skip)]
+    bytes: usize,
 }
+
+/// What a message takes besides its texts, and a call.
+const FRAME: usize = 128;
 
 impl Message {
-    fn says(role: &'static str, text: &str) -> Self {
-        let mut content = String::new();
-        append(&mut content, text, limits::HOST_MESSAGE_BYTES);
-        Self { role, content: Some(content), ..Self::default() }
+    fn new(role: &'static str) -> Self {
+        Self { role, bytes: FRAME, ..Self::default() }
     }
 
-    /// Roughly what it takes when it is told.
-    fn bytes(&self) -> usize {
-        let calls = self.tool_calls.iter().map(|call| call.id.len() + call.function.bytes() + 64);
-        let texts = [&self.content, &self.tool_call_id, &self.name].into_iter().flatten().map(String::len);
-        64 + calls.sum::<usize>() + texts.sum::<usize>()
+    fn says(mut self, text: &str) -> Self {
+        self.say(text);
+        self
     }
-}
 
-impl Function {
-    fn bytes(&self) -> usize {
-        self.name.len() + self.arguments.len()
+    fn say(&mut self, text: &str) {
+        let content = self.content.get_or_insert_default();
+        let before = content.len();
+        append(content, text, limits::HOST_MESSAGE_BYTES);
+        self.bytes += content.get(before..).map_or(0, written);
+    }
+
+    /// A call that is told again is the same one, known better.
+    fn call(&mut self, call: Call) {
+        self.bytes += FRAME
+            + [&call.id, &call.function.name, &call.function.arguments]
+                .into_iter()
+                .map(|text| written(text))
+                .sum::<usize>();
+        match self.tool_calls.iter_mut().find(|known| known.id == call.id) {
+            Some(known) => *known = call,
+            None => self.tool_calls.push(call),
+        }
+    }
+
+    fn gives(mut self, id: String, name: Option<String>) -> Self {
+        self.bytes += written(&id) + name.as_deref().map_or(0, written);
+        (self.tool_call_id, self.name) = (Some(id), name);
+        self
     }
 }
 
@@ -100,25 +122,25 @@ impl History {
     /// Adds what an event adds.
     pub(super) fn take(&mut self, step: Step) {
         match step {
-            Step::Said(text) => self.push(Message::says("user", &text)),
-            Step::Answered(text) => match self.last("assistant").filter(|message| message.tool_calls.is_empty()) {
-                Some(_) => self.change(|message| {
-                    append(message.content.get_or_insert_default(), &text, limits::HOST_MESSAGE_BYTES);
-                }),
-                None => self.push(Message::says("assistant", &text)),
+            Step::Said(text) => self.push(Message::new("user").says(&text)),
+            Step::Answered(text) => match self.answer() {
+                Some(message) if message.tool_calls.is_empty() => self.change(|message| message.say(&text)),
+                _ => self.push(Message::new("assistant").says(&text)),
             },
-            Step::Called(call) => match self.last("assistant").map(Message::bytes) {
-                Some(bytes) if bytes < limits::HOST_MESSAGE_BYTES => self.change(|message| message.call(call)),
-                _ => self.push(Message { role: "assistant", tool_calls: vec![call], ..Message::default() }),
-            },
+            Step::Called(call) => {
+                if self.answer().is_none_or(|message| message.bytes > limits::HOST_MESSAGE_BYTES) {
+                    self.push(Message::new("assistant"));
+                }
+                self.change(|message| message.call(call));
+            }
             Step::Gave { id, name, output } => {
                 let name = name.or_else(|| self.name_of(&id));
-                self.push(Message { tool_call_id: Some(id), name, ..Message::says("tool", &output) });
+                self.push(Message::new("tool").says(&output).gives(id, name));
             }
         }
         while self.messages.len() > limits::HISTORY_MAX as usize || self.bytes > limits::HOST_HISTORY_BYTES {
             let gone = self.messages.pop_front();
-            self.bytes -= gone.as_ref().map_or(self.bytes, Message::bytes);
+            self.bytes -= gone.map_or(self.bytes, |gone| gone.bytes);
         }
     }
 
@@ -127,20 +149,21 @@ impl History {
         self.messages.iter().skip(self.messages.len().saturating_sub(limit))
     }
 
-    fn last(&self, role: &str) -> Option<&Message> {
-        self.messages.back().filter(|message| message.role == role)
+    /// What the agent answers at this moment.
+    fn answer(&self) -> Option<&Message> {
+        self.messages.back().filter(|message| message.role == "assistant")
     }
 
     fn push(&mut self, message: Message) {
-        self.bytes += message.bytes();
+        self.bytes += message.bytes;
         self.messages.push_back(message);
     }
 
     fn change(&mut self, change: impl FnOnce(&mut Message)) {
         if let Some(message) = self.messages.back_mut() {
-            self.bytes -= message.bytes();
+            self.bytes -= message.bytes;
             change(message);
-            self.bytes += message.bytes();
+            self.bytes += message.bytes;
         }
     }
 
@@ -150,14 +173,14 @@ impl History {
     }
 }
 
-impl Message {
-    /// A call that is told again is the same one, known better.
-    fn call(&mut self, call: Call) {
-        match self.tool_calls.iter_mut().find(|known| known.id == call.id) {
-            Some(known) => *known = call,
-            None => self.tool_calls.push(call),
-        }
-    }
+/// What a text takes as JSON, at most.
+fn written(text: &str) -> usize {
+    let escaped = |byte: u8| match byte {
+        b'"' | b'\\' => 2,
+        0..=0x1f => 6,
+        _ => 1,
+    };
+    text.bytes().map(escaped).sum()
 }
 
 /// Appends as much of a text as there is room for, never half a character. Says whether that was all.

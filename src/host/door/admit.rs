@@ -27,7 +27,7 @@ impl Door {
         socket.enter(Phase::Working);
         let answer = match self.admit(request.version(), request.headers()) {
             Ok(caller) => self.route(socket, &caller, request).await,
-            Err(refused) => refused,
+            Err((status, fault)) => refusal(status, &fault),
         };
         socket.enter(Phase::Answering);
         answer
@@ -38,7 +38,7 @@ impl Door {
         match (request.method(), path.as_str()) {
             (&Method::POST, "/rpc") => match read(request).await {
                 Ok(body) => document(StatusCode::OK, rpc::answer(&self.conversation, caller, &body).await),
-                Err(refused) => refused,
+                Err((status, message)) => plain(status, message),
             },
             (&Method::GET, "/frontend/events") => match caller.must(&[Observe]) {
                 Ok(()) => {
@@ -53,7 +53,7 @@ impl Door {
                 }
                 match read(request).await {
                     Ok(body) => credentials::answer(&self.conversation, &path, &body).await,
-                    Err(refused) => refused,
+                    Err((status, message)) => plain(status, message),
                 }
             }
             _ => plain(StatusCode::NOT_FOUND, "not found"),
@@ -61,8 +61,8 @@ impl Door {
     }
 
     /// Who asks. No web page does, under whatever name it found this port.
-    fn admit(&self, version: Version, headers: &HeaderMap) -> Result<Caller, Answer> {
-        let forbidden = |fault| refusal(StatusCode::FORBIDDEN, &fault);
+    fn admit(&self, version: Version, headers: &HeaderMap) -> Result<Caller, (StatusCode, Fault)> {
+        let forbidden = |fault| (StatusCode::FORBIDDEN, fault);
         if headers.contains_key(ORIGIN) {
             return Err(forbidden(Fault::refused("origin", "requests of web pages are refused")));
         }
@@ -72,7 +72,7 @@ impl Door {
         let credential = single(headers, &AUTHORIZATION)
             .and_then(|value| value?.as_bytes().strip_prefix(b"Bearer "))
             .and_then(|token| self.conversation.credential(token))
-            .ok_or_else(|| refusal(StatusCode::UNAUTHORIZED, &Fault::unauthenticated()))?;
+            .ok_or_else(|| (StatusCode::UNAUTHORIZED, Fault::unauthenticated()))?;
         let named = |value: Option<&HeaderValue>| match value {
             None => Some(LEGACY_OWNER.to_owned()),
             Some(value) => value.to_str().ok().filter(|id| is_client_id(id)).map(str::to_owned),
@@ -114,28 +114,28 @@ fn single<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<Option<&'a He
 }
 
 /// The body of a request, within its bounds of size and time.
-async fn read(request: Request<Incoming>) -> Result<Vec<u8>, Answer> {
-    let coded = request.headers().get(CONTENT_ENCODING).is_some_and(|coding| coding != "identity");
-    if coded {
-        return Err(plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, "a coded body is not understood"));
+async fn read(request: Request<Incoming>) -> Result<Vec<u8>, (StatusCode, &'static str)> {
+    const TOO_LARGE: (StatusCode, &str) = (StatusCode::PAYLOAD_TOO_LARGE, "the body is too large");
+    let is_coded = request.headers().get(CONTENT_ENCODING).is_some_and(|coding| coding != "identity");
+    if is_coded {
+        return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, "a coded body is not understood"));
     }
-    let too_large = || plain(StatusCode::PAYLOAD_TOO_LARGE, "the body is too large");
     let mut body = request.into_body();
     if body.size_hint().lower() > limits::HOST_BODY_BYTES as u64 {
-        return Err(too_large());
+        return Err(TOO_LARGE);
     }
     let whole = async {
         let mut bytes = Vec::new();
         while let Some(frame) = body.frame().await {
-            let frame = frame.map_err(|_| plain(StatusCode::BAD_REQUEST, "the body is cut off"))?;
+            let frame = frame.map_err(|_| (StatusCode::BAD_REQUEST, "the body is cut off"))?;
             let Ok(data) = frame.into_data() else { continue };
             if bytes.len() + data.len() > limits::HOST_BODY_BYTES {
-                return Err(too_large());
+                return Err(TOO_LARGE);
             }
             bytes.extend_from_slice(&data);
         }
         Ok(bytes)
     };
-    let late = |_| Err(plain(StatusCode::REQUEST_TIMEOUT, "the body took too long"));
+    let late = |_| Err((StatusCode::REQUEST_TIMEOUT, "the body took too long"));
     timeout(limits::HOST_BODY, whole).await.unwrap_or_else(late)
 }

@@ -10,6 +10,9 @@ mod events;
 mod rpc;
 mod socket;
 
+#[cfg(test)]
+pub(super) use rpc::{METHODS, Method};
+
 use super::conversation::Conversation;
 use crate::limits;
 use hyper::service::service_fn;
@@ -17,6 +20,7 @@ use hyper_util::rt::TokioIo;
 use socket::{Io, Phase, Socket};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
+use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -104,27 +108,30 @@ async fn serve(door: Arc<Door>, socket: Arc<Socket>) {
         async move { Ok::<_, Infallible>(door.answer(&socket, request).await) }
     });
     let mut connection = pin!(http.serve_connection(TokioIo::new(Io(Arc::clone(&socket))), answer));
-    let stopped = socket.stop.clone();
-    let mut ends_at: Option<Instant> = None;
+    let mut farewell: Option<Instant> = None;
+    let mut patience = pin!(sleep_until(socket.deadline()));
     loop {
-        let deadline = ends_at.unwrap_or_else(|| socket.deadline());
-        tokio::select! {
-            _ = connection.as_mut() => break,
-            () = stopped.cancelled(), if ends_at.is_none() => {
-                ends_at = Some(Instant::now() + limits::HOST_FAREWELL);
-                connection.as_mut().graceful_shutdown();
+        // What the connection is about changes while it is driven, and with it how long that may take.
+        let late = poll_fn(|context| {
+            let deadline = farewell.unwrap_or_else(|| socket.deadline());
+            if patience.deadline() != deadline {
+                patience.as_mut().reset(deadline);
             }
-            () = sleep_until(deadline) => {
-                let now = Instant::now();
-                if ends_at.is_none() && socket.deadline() > now {
-                    continue;
-                }
+            patience.as_mut().poll(context)
+        });
+        tokio::select! {
+            biased;
+            _ = connection.as_mut() => break,
+            () = socket.stop.cancelled(), if farewell.is_none() => {}
+            () = late => {
                 if socket.phase().0 == Phase::Head {
                     socket.say_late();
                 }
                 break;
             }
         }
+        farewell = Some(Instant::now() + limits::HOST_FAREWELL);
+        connection.as_mut().graceful_shutdown();
     }
     socket.linger().await;
 }

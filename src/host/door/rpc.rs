@@ -21,7 +21,7 @@ struct RpcRequest {
 
 /// What a client may ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Method {
+pub(in super::super) enum Method {
     Describe,
     Attach,
     SendInput,
@@ -42,14 +42,14 @@ enum Method {
 }
 
 /// A method, the names by which it is called, and what one must be permitted for it.
-struct Row {
-    method: Method,
-    names: &'static [&'static str],
-    needs: &'static [Permission],
+pub(in super::super) struct Row {
+    pub(in super::super) method: Method,
+    pub(in super::super) names: &'static [&'static str],
+    pub(in super::super) needs: &'static [Permission],
 }
 
 #[rustfmt::skip]
-const METHODS: [Row; 17] = [
+pub(in super::super) const METHODS: [Row; 17] = [
     Row { method: Method::Describe, names: &["frontend.v2.describe", "frontend.describe"], needs: &[Observe] },
     Row { method: Method::Attach, names: &["frontend.v2.attach", "frontend.attach"], needs: &[Observe] },
     Row { method: Method::SendInput, names: &["frontend.v2.send_input", "frontend.send_input"], needs: &[Observe, Interact] },
