@@ -26,9 +26,11 @@ pub fn show(home: &Path, screen: &Screen) -> Result<(), Failure> {
     anna.talk.tell("Anna says something, which takes control. The agent answers, and asks before it uses its tool.")?;
     anna.ask("runtime/sendInput", json!({ "prompt": "Water the tomatoes, please" }))?;
     let asked = anna.until("request")?;
+    anna.show()?;
 
     ben.talk.tell("Ben saw all of it. In a list the agent waits for a person now.")?;
     ben.until("request")?;
+    ben.same(&anna)?;
     ben.talk.request("registry/list", json!({ "query": { "persisted": false, "harnesses": ["acp"] } }))?;
     let mut listed = ben.answer()?;
     let entry = listed["result"]["entries"][0].take();
@@ -39,11 +41,14 @@ pub fn show(home: &Path, screen: &Screen) -> Result<(), Failure> {
     let response = json!({ "kind": "approval", "requestId": asked["payload"]["request"]["id"], "decision": "allow" });
     ben.ask("runtime/respond", json!({ "response": response }))?;
     ben.until("turn_succeeded")?;
+    ben.show()?;
     anna.until("turn_succeeded")?;
+    anna.same(&ben)?;
 
     ben.talk.tell("Ben closes it, and it is gone for everybody.")?;
     ben.ask("runtime/close", json!({}))?;
     anna.until("disconnected")?;
+    anna.show()?;
     anna.leave()?;
     ben.leave()
 }
@@ -62,8 +67,10 @@ async fn host(home: &Path) -> Result<(Starting, Ready), Failure> {
 struct Client<'a> {
     talk: Talk<'a>,
     attachment: Value,
-    /// Events that came and were not shown yet.
+    /// Messages that came before they were waited for.
     told: VecDeque<Value>,
+    /// The events that were waited for last, without what says the same twice.
+    heard: Vec<Value>,
 }
 
 impl<'a> Client<'a> {
@@ -75,7 +82,7 @@ impl<'a> Client<'a> {
                 "initialize",
                 json!({ "clientInfo": { "name": name.trim() }, "processId": std::process::id() }),
             )?;
-            Self { talk, attachment: Value::Null, told: VecDeque::new() }
+            Self { talk, attachment: Value::Null, told: VecDeque::new(), heard: Vec::new() }
         };
         client.answer()?;
         let params = json!({ "endpoint": ready.endpoint, "source": ready.source, "clientId": name.trim() });
@@ -95,7 +102,7 @@ impl<'a> Client<'a> {
         self.talk.heard(&answer)
     }
 
-    /// The answer to the last request; what is told meanwhile is shown later.
+    /// The answer to the last request; what is told meanwhile waits.
     fn answer(&mut self) -> Result<Value, Failure> {
         loop {
             let message = self.talk.next()?;
@@ -109,19 +116,41 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// Shows the events up to one of this kind, and answers it.
+    /// Hears the events up to one of this kind, and answers it.
     fn until(&mut self, kind: &str) -> Result<Value, Failure> {
+        self.heard.clear();
         loop {
-            let message = self.told.pop_front().map_or_else(|| self.talk.next(), Ok);
-            let mut event = message?["params"]["event"].take();
-            self.talk.heard(&event)?;
-            if event["kind"] == kind {
-                return Ok(event.take());
+            let message = self.told.pop_front().map_or_else(|| self.talk.next(), Ok)?;
+            let mut event = message["params"]["event"].clone();
+            if let Some(payload) = event.get_mut("payload").and_then(Value::as_object_mut) {
+                // What the agent itself sent, and what the kind says.
+                ["raw", "type", "schema_version"].iter().for_each(|name| drop(payload.shift_remove(*name)));
             }
-            if event["kind"] == "disconnected" {
+            if let Some(request) = event.pointer_mut("/payload/request/payload").and_then(Value::as_object_mut) {
+                request.shift_remove("raw");
+            }
+            self.heard.push(event);
+            if message["params"]["event"]["kind"] == kind {
+                return Ok(message["params"]["event"].clone());
+            }
+            if message["params"]["event"]["kind"] == "disconnected" {
                 return Err(gone("the runtime is gone"));
             }
         }
+    }
+
+    /// Shows what was heard.
+    fn show(&self) -> Result<(), Failure> {
+        self.heard.iter().try_for_each(|event| self.talk.heard(event))
+    }
+
+    /// Says that the same was heard as by another one, which must be so.
+    fn same(&self, other: &Self) -> Result<(), Failure> {
+        if self.heard != other.heard {
+            return Err(Failure::new(FAILED, "two clients were told different things; please report this"));
+        }
+        let count = self.heard.len();
+        output::write(&format!("{}<-- the same {count} events\n", self.talk.name))
     }
 
     fn leave(mut self) -> Result<(), Failure> {

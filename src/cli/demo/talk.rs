@@ -51,7 +51,7 @@ pub fn talk(home: &Path, screen: &Screen) -> Result<(), Failure> {
 pub struct Talk<'a> {
     screen: &'a Screen,
     /// What stands before what is said, where there are several.
-    name: &'a str,
+    pub name: &'a str,
     server: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,

@@ -7,6 +7,7 @@ mod told;
 use super::output::{self, Failure};
 use super::{FAILED, USAGE};
 use crate::host::start::{Ready, Starter, Starting};
+use crate::limits;
 use crate::platform::signals::Signals;
 use crate::protocol::Harness;
 use clap::{Args, ValueEnum};
@@ -37,7 +38,7 @@ pub struct HostArgs {
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = UnattendedArg::Deny)]
     unattended: UnattendedArg,
     /// How long who drives may be silent
-    #[arg(long, value_name = "MILLISECONDS", default_value_t = 30_000, value_parser = clap::value_parser!(u64).range(100..=86_400_000))]
+    #[arg(long, value_name = "MILLISECONDS", default_value_t = LEASE_MS, value_parser = clap::value_parser!(u64).range(100..=86_400_000))]
     lease_ttl_ms: u64,
     /// Run in a new session of tmux, and return when the agent is ready
     #[arg(long, value_name = "NAME", value_parser = tmux::name)]
@@ -58,6 +59,8 @@ pub struct HostArgs {
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
+
+const LEASE_MS: u64 = limits::HOST_LEASE.as_secs() * 1_000;
 
 const AFTER_HELP: &str = "\
 Examples:

@@ -8,14 +8,14 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 
 /// A client of plain HTTP with the owner's token.
-struct Raw {
+pub struct Raw {
     address: String,
     token: String,
     name: &'static str,
 }
 
 impl Raw {
-    fn new(host: &Host, name: &'static str) -> Self {
+    pub fn new(host: &Host, name: &'static str) -> Self {
         let receipt = host.receipt();
         let address = receipt["base_url"].as_str().unwrap().trim_start_matches("http://").to_owned();
         Self { address, token: receipt["token"].as_str().unwrap().to_owned(), name }
@@ -44,7 +44,7 @@ impl Raw {
         serde_json::from_str(body).unwrap()
     }
 
-    fn listen(&self) -> BufReader<TcpStream> {
+    pub fn listen(&self) -> BufReader<TcpStream> {
         self.send("GET /frontend/events", "")
     }
 }

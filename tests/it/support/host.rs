@@ -77,6 +77,13 @@ impl Host {
         self.receipt()["metadata"]["child_pid"].as_i64().expect("a pid") as i32
     }
 
+    /// The memory that it has now.
+    pub fn memory_kib(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.pid())).expect("a running host");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("the member");
+        line.split_ascii_whitespace().next().expect("a word").parse().expect("a number")
+    }
+
     pub fn signal(&self, signal: Signal) {
         kill(Pid::from_raw(self.pid()), signal).expect("a process not yet reaped");
     }
