@@ -280,6 +280,8 @@ pub const AGENT_ANSWER: std::time::Duration = std::time::Duration::from_secs(30)
 pub const AGENT_CANCEL: std::time::Duration = std::time::Duration::from_secs(5);
 /// How long a hosted agent is given to end after its input ended, and again after it was asked to.
 pub const AGENT_END: std::time::Duration = std::time::Duration::from_secs(2);
+/// A hosted agent that loads a session may repeat it after it answered; it is done when it is silent for so long.
+pub const AGENT_SETTLES: std::time::Duration = std::time::Duration::from_secs(1);
 /// How long its last words are waited for when it is gone: a process that it left may hold its output open.
 pub const AGENT_LAST_WORDS: std::time::Duration = std::time::Duration::from_secs(1);
 /// Bytes of a text that a hosted agent tells; a longer one is cut.
@@ -292,8 +294,8 @@ pub const AGENT_WORDS: usize = 1_000;
 pub const AGENT_CHOICES: usize = 500;
 /// Tool calls of a hosted agent whose names are kept.
 pub const AGENT_TOOLS: usize = 1_024;
-/// Bytes of the arguments of a tool call that are kept until it is done.
-pub const AGENT_ARGUMENTS: usize = 64 << 10;
+/// Bytes of the arguments of a tool call, and of its output, that are kept until it is done.
+pub const AGENT_TOOL: usize = 64 << 10;
 /// Events of a loaded session that are kept, the newest ones.
 pub const AGENT_HISTORY: usize = 10_000;
 /// Bytes of them.

@@ -32,6 +32,10 @@ pub(super) struct Known {
     pub model: Option<Switch>,
 }
 
+/// Updates that say how the session is now, and are no part of what was said in it.
+pub(super) const STATE: [&str; 5] =
+    ["available_commands_update", "config_option_update", "current_mode_update", "session_info_update", "usage_update"];
+
 /// What agents said of their models before these were options of the session; several still do.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -1,5 +1,6 @@
 //! What an agent may not do before a person says so.
 
+use super::content::output;
 use super::message::value;
 use super::words::{cut, raw};
 use super::{Approval, Decision};
@@ -44,7 +45,9 @@ pub(super) fn ask(request: RequestPermissionRequest, name: Option<String>, sent:
     let fields = &request.tool_call.fields;
     let subject =
         fields.locations.iter().flatten().next().map(|at| cut(at.path.display().to_string(), limits::AGENT_WORDS));
-    let arguments = fields.raw_input.as_ref().and_then(raw);
+    // Who must decide sees what is to happen: the arguments, else what the agent shows of it, such as a change as a diff.
+    let shown = || Some(output(fields.content.as_deref()?, None)).filter(|shown| !shown.is_empty()).map(Value::from);
+    let arguments = fields.raw_input.as_ref().and_then(raw).or_else(shown);
     let words: Vec<_> = decisions.iter().copied().map(word).collect();
     let mut payload = Map::new();
     payload.insert("tool".to_owned(), name.unwrap_or_else(|| "a tool".to_owned()).into());

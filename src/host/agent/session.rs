@@ -1,6 +1,6 @@
 //! One session of an agent: what it says is taken in, one message after the other, and what it asks is answered.
 
-use super::facts::{Known, Switch};
+use super::facts::{Known, STATE, Switch};
 use super::history::History;
 use super::message::{self, Message};
 use super::process::Process;
@@ -144,11 +144,12 @@ impl Session {
     }
 
     fn tell(&mut self, event: super::Event) {
+        let is_state = event.payload.get("kind").and_then(Value::as_str).is_some_and(|kind| STATE.contains(&kind));
         match &mut self.history {
-            Some(history) => history.push(event),
+            Some(history) if !is_state => history.push(event),
             // Nobody hears it yet, and it is not much that is said before there is a session.
-            None if !self.is_ready && self.told.len() == limits::AGENT_TOLD => {}
-            None => self.told.push_back(Told::Event(event)),
+            _ if !self.is_ready && self.told.len() == limits::AGENT_TOLD => {}
+            _ => self.told.push_back(Told::Event(event)),
         }
     }
 
@@ -344,7 +345,8 @@ impl Session {
         for event in translate::asked(&request.tool_call, &mut self.tools) {
             self.tell(event);
         }
-        let name = self.tools.name(request.tool_call.tool_call_id.0.as_ref());
+        let (id_of_call, fields) = (request.tool_call.tool_call_id.0.as_ref(), &request.tool_call.fields);
+        let name = translate::name(fields).or_else(|| self.tools.name(id_of_call));
         let (approval, question) = permission::ask(request, name, &params);
         self.told.push_back(Told::Approval(approval));
         self.work_on(id, async { Ok(question.answered(ended).await) });

@@ -8,6 +8,7 @@ use super::session::{Answer, Session, said};
 use super::words::short;
 use super::{Agent, Ask, Error, Gone, Options, Told};
 use crate::limits;
+use crate::protocol::Harness;
 use agent_client_protocol_schema::{ProtocolVersion, v1};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -62,6 +63,8 @@ async fn begin(session: &mut Session) -> Result<(), Error> {
 }
 
 async fn initialize(session: &mut Session) -> Result<v1::InitializeResponse, Error> {
+    // Gemini CLI takes the answer that there is no such file for a failure of its own, and could make no new one.
+    session.options.files &= harness(None, &session.options.command) != Some(Harness::Gemini);
     let (files, terminals) = (session.options.files, session.options.terminals);
     let files = v1::FileSystemCapabilities::new().read_text_file(files).write_text_file(files);
     let capabilities = v1::ClientCapabilities::new().fs(files).terminal(terminals);
@@ -118,7 +121,25 @@ async fn enter(session: &mut Session, can: &v1::AgentCapabilities) -> Result<(),
         return Err(Refusal::Other(Error::Protocol("it made a session without an id".to_owned())));
     }
     session.known.session(&answer);
+    if session.history.is_some() {
+        settle(session).await.map_err(Refusal::Other)?;
+    }
     Ok(())
+}
+
+/// Some agents (Gemini CLI) answer first and repeat what was said afterwards.
+async fn settle(session: &mut Session) -> Result<(), Error> {
+    let settled = async {
+        while let Ok(went) = tokio::time::timeout(limits::AGENT_SETTLES, session.go_on()).await {
+            went?;
+        }
+        Ok(())
+    };
+    match tokio::time::timeout(limits::AGENT_START, settled).await {
+        Ok(Err(Gone { how, stderr })) => Err(Error::Exited { how, stderr }),
+        // One that does not come to an end is taken as it is.
+        Ok(Ok(())) | Err(_) => Ok(()),
+    }
 }
 
 /// The one way to log in that clearly asks nobody: with a key that the agent has from its settings or its environment.

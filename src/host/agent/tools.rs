@@ -10,7 +10,20 @@ struct Tool {
     /// The arguments, as JSON text, and whether they are those that were told when it began.
     arguments: Option<String>,
     is_told: bool,
+    /// What it said last.
+    output: Option<String>,
     is_done: bool,
+}
+
+/// What is told of a tool call that is done.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Done {
+    /// What it is called.
+    pub name: Option<String>,
+    /// Its arguments, where they are others than were told.
+    pub arguments: Option<String>,
+    /// What it said before.
+    pub output: Option<String>,
 }
 
 /// The newest ones.
@@ -33,7 +46,7 @@ impl Tools {
     }
 
     /// What is newly known of one.
-    pub fn learn(&mut self, id: &str, name: Option<String>, arguments: Option<String>) {
+    pub fn learn(&mut self, id: &str, name: Option<String>, arguments: Option<String>, output: Option<String>) {
         // Nobody makes such ids in earnest, and they would be kept.
         if id.len() > limits::AGENT_WORDS {
             return;
@@ -45,8 +58,12 @@ impl Tools {
             self.0.push_back(Tool { id: id.to_owned(), ..Tool::default() });
         }
         let Some(tool) = self.find(id) else { return };
-        if name.is_some() {
+        // As it was first told: some agents change the title with every step.
+        if tool.name.is_none() {
             tool.name = name;
+        }
+        if output.is_some() {
+            tool.output = output;
         }
         if arguments.is_some() && arguments != tool.arguments {
             (tool.arguments, tool.is_told) = (arguments, false);
@@ -60,14 +77,13 @@ impl Tools {
         (tool.name.clone(), tool.arguments.clone().unwrap_or_else(|| "{}".to_owned()))
     }
 
-    /// The name of one that is done, and its arguments where they are others than were told; `None` where it was done
-    /// before.
-    pub fn done(&mut self, id: &str) -> Option<(Option<String>, Option<String>)> {
+    /// What is told of one that is done; `None` where it was done before.
+    pub fn done(&mut self, id: &str) -> Option<Done> {
         let tool = self.find(id)?;
         if std::mem::replace(&mut tool.is_done, true) {
             return None;
         }
         let arguments = tool.arguments.take().filter(|_| !tool.is_told);
-        Some((tool.name.clone(), arguments))
+        Some(Done { name: tool.name.clone(), arguments, output: tool.output.take() })
     }
 }

@@ -67,18 +67,23 @@ pub(super) fn tool(update: &ToolCallUpdate, sent: &Value, tools: &mut Tools) -> 
     let (id, fields) = (update.tool_call_id.0.as_ref(), &update.fields);
     let mut events = Vec::new();
     let is_new = !tools.is_known(id);
-    tools.learn(id, name(fields), arguments(fields));
+    let is_end = fields.status.and_then(failed);
+    let said = (fields.content.is_some() || fields.raw_output.is_some())
+        .then(|| output(fields.content.as_deref().unwrap_or_default(), fields.raw_output.as_ref()));
+    let kept = said.clone().filter(|_| is_end.is_none()).map(|said| cut(said, limits::AGENT_TOOL));
+    tools.learn(id, name(fields), arguments(fields), kept);
     if is_new && name(fields).is_some() {
         let (name, arguments) = tools.started(id);
         let members = [("id", id.into()), ("name", name.into()), ("arguments", arguments.into())];
         events.push(event("tool_call_started", members, sent));
     }
-    if let Some(is_error) = fields.status.and_then(failed)
-        && let Some((name, arguments)) = tools.done(id)
+    if let Some(is_error) = is_end
+        && let Some(done) = tools.done(id)
     {
-        let output = output(fields.content.as_deref().unwrap_or_default(), fields.raw_output.as_ref());
-        let mut members = vec![("id", id.into()), ("name", name.into())];
-        members.extend(arguments.map(|arguments| ("arguments", arguments.into())));
+        // What an update does not say is as it was.
+        let output = said.or(done.output).unwrap_or_default();
+        let mut members = vec![("id", id.into()), ("name", done.name.into())];
+        members.extend(done.arguments.map(|arguments| ("arguments", arguments.into())));
         members.extend([("output", output.into()), ("is_error", is_error.into())]);
         events.push(event("tool_call_completed", members, sent));
     }
@@ -95,7 +100,7 @@ fn failed(status: ToolCallStatus) -> Option<bool> {
 }
 
 /// What a person calls it: its title, else its name, else what kind it is.
-fn name(fields: &ToolCallUpdateFields) -> Option<String> {
+pub(super) fn name(fields: &ToolCallUpdateFields) -> Option<String> {
     let words = [fields.title.clone(), fields.name.clone()];
     let kind = || Some(value(&fields.kind?).as_str()?.to_owned());
     let name = words.into_iter().flatten().find(|word| !word.trim().is_empty()).or_else(kind)?;
@@ -104,7 +109,7 @@ fn name(fields: &ToolCallUpdateFields) -> Option<String> {
 
 fn arguments(fields: &ToolCallUpdateFields) -> Option<String> {
     let input = fields.raw_input.as_ref().filter(|input| !input.is_null())?;
-    Some(cut(input.to_string(), limits::AGENT_ARGUMENTS))
+    Some(cut(input.to_string(), limits::AGENT_TOOL))
 }
 
 /// What is known of a tool call that somebody must allow, which may be the first that is heard of it.

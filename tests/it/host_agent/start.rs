@@ -44,18 +44,20 @@ async fn a_plain_agent_is_of_no_harness_and_cannot_be_switched() {
 
 #[tokio::test]
 async fn a_loaded_session_has_its_history_and_its_title() {
-    let setup = Setup { loads: true, ..Setup::default() };
-    let load = |options: &mut Options| options.load = Some("test-session".to_owned());
-    let mut hosted = Hosted::start_with(setup, load).await.unwrap();
-    let history: Vec<_> = hosted.agent.history.iter().map(|event| (event.kind, event.payload.get("text"))).collect();
-    let (hello, hi) = (json!("hello"), json!("hi there"));
-    let kinds = ["tool_call_started", "native_event", "tool_call_completed", "native_event"].map(|kind| (kind, None));
-    assert_eq!(history, [vec![("user_message", Some(&hello)), ("text_delta", Some(&hi))], kinds.to_vec()].concat());
-    assert_eq!(
-        (hosted.agent.facts.title.as_deref(), hosted.agent.facts.mode.as_deref()),
-        (Some("Of old"), Some("ask"))
-    );
-    assert_eq!(hosted.says("say:on").await, "on");
+    for repeats_late in [false, true] {
+        let setup = Setup { loads: true, repeats_late, ..Setup::default() };
+        let load = |options: &mut Options| options.load = Some("test-session".to_owned());
+        let mut hosted = Hosted::start_with(setup, load).await.unwrap();
+        let history = &hosted.agent.history;
+        let history: Vec<_> = history.iter().map(|event| (event.kind, event.payload.get("text"))).collect();
+        let (hello, hi) = (json!("hello"), json!("hi there"));
+        let said = vec![("user_message", Some(&hello)), ("text_delta", Some(&hi))];
+        let tool = ["tool_call_started", "native_event", "tool_call_completed"].map(|kind| (kind, None));
+        assert_eq!(history, [said, tool.to_vec()].concat());
+        let facts = &hosted.agent.facts;
+        assert_eq!((facts.title.as_deref(), facts.mode.as_deref()), (Some("Of old"), Some("ask")));
+        assert_eq!(hosted.says("say:on").await, "on");
+    }
 }
 
 #[tokio::test]

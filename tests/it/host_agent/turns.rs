@@ -23,7 +23,7 @@ async fn tools_begin_and_end_and_what_is_between_is_kept() {
     let mut hosted = Hosted::start(Setup::default()).await;
     let events = hosted.turn("tool").await;
     let output = "ran\n--- /w/a\n+++ /w/a\n-2\n+3";
-    let completed = |is_error: bool| json!({"id": "t", "name": "Run ls", "arguments": r#"{"command":"ls"}"#, "output": output, "is_error": is_error});
+    let completed = |is_error: bool| json!({"id": "t", "name": "bash", "arguments": r#"{"command":"ls"}"#, "output": output, "is_error": is_error});
     let expected = [
         ("tool_call_started", json!({"id": "t", "name": "bash", "arguments": "{}"})),
         ("native_event", json!({"kind": "tool_call_update"})),

@@ -32,6 +32,8 @@ pub struct Setup {
     pub images: bool,
     /// Whether it loads sessions, and repeats what was said in them.
     pub loads: bool,
+    /// Whether it repeats them only after it has answered.
+    pub repeats_late: bool,
     /// Whether it resumes sessions without repeating anything.
     pub resumes: bool,
     /// Whether it can be switched by the session's options rather than by methods of their own.
@@ -100,8 +102,13 @@ fn serve(setup: Setup) {
                 wire.answer(&id, session(&setup, true));
             }
             "session/load" => {
+                if setup.repeats_late {
+                    wire.answer(&id, session(&setup, false));
+                }
                 script::history(&wire);
-                wire.answer(&id, session(&setup, false));
+                if !setup.repeats_late {
+                    wire.answer(&id, session(&setup, false));
+                }
             }
             "session/resume" => wire.answer(&id, session(&setup, false)),
             "session/prompt" => {
