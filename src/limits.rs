@@ -351,7 +351,9 @@ pub const HOST_LAG: usize = 1_024;
 /// Bytes of such events.
 pub const HOST_LAG_BYTES: usize = 16 << 20;
 /// Bytes of an event; texts in it are cut, and what the agent itself sent is left out, where they alone take much of that.
-pub const HOST_EVENT: usize = 2 << 20;
+pub const HOST_EVENT: usize = 4 << 20;
+/// Operations of a kind that a descriptor lists, so that it stays within [`RUNTIME_SHORT_ANSWER`].
+pub const HOST_OPERATIONS: usize = 256;
 /// Bytes of a question to a person.
 pub const HOST_APPROVAL: usize = 128 << 10;
 /// Bytes of what a turn answered that are told at its end.

@@ -2,6 +2,7 @@
 
 use super::agent::{Choice, Command, Facts};
 use super::credentials::Grants;
+use crate::limits;
 use crate::protocol::Permission::{Approve, Interact, Observe, Terminate};
 use crate::runtime::{OURS, WAITING_FOR};
 use serde_json::{Map, Value, json};
@@ -55,7 +56,7 @@ impl Described<'_> {
             "source_harness": facts.harness,
             "emulation_profile": self.profile,
             "active_modules": [],
-            "commands": facts.commands.iter().map(command_name).collect::<Vec<_>>(),
+            "commands": listed(&facts.commands, |command| &command.name).map(command_name).collect::<Vec<_>>(),
             "operations": operations(facts),
             "actions": {
                 "submit": drives,
@@ -82,10 +83,10 @@ impl Described<'_> {
         let facts = self.facts;
         let mut ours = Map::new();
         ours.extend(self.waiting_for.as_ref().map(|what| (WAITING_FOR.to_owned(), what.as_str().into())));
-        ours.extend(facts.title.as_ref().map(|title| ("title".to_owned(), title.as_str().into())));
+        ours.extend(facts.title.as_ref().map(|title| ("title".to_owned(), brief(title).into())));
         ours.extend(facts.mode.as_ref().map(|mode| ("mode".to_owned(), mode.as_str().into())));
         if !facts.models.is_empty() {
-            ours.insert("models".to_owned(), facts.models.iter().map(choice).collect());
+            ours.insert("models".to_owned(), listed(&facts.models, |model| &model.id).map(choice).collect());
         }
         ours
     }
@@ -98,26 +99,35 @@ pub(super) fn model(facts: &Facts) -> String {
 }
 
 fn operations(facts: &Facts) -> Vec<Value> {
-    let commands = facts.commands.iter().map(|command| {
-        let Command { name, description, hint } = command;
-        let mut told = json!({ "name": name, "description": description });
+    let commands = listed(&facts.commands, |command| &command.name).map(|command| {
+        let (name, hint) = (&command.name, &command.hint);
+        let mut told = command_name(command);
         if let Some(hint) = hint {
-            told["argument_hint"] = hint.as_str().into();
+            told["argument_hint"] = brief(hint).into();
         }
         json!({ "id": format!("{PROMPT}{name}"), "kind": "prompt", "command": told })
     });
     let model = json!({ "id": MODEL, "kind": "model", "command": null });
-    let modes = facts.modes.iter().map(|mode| {
-        let command = json!({ "name": format!("{MODE}{}", mode.id), "description": mode.name });
+    let modes = listed(&facts.modes, |mode| &mode.id).map(|mode| {
+        let command = json!({ "name": format!("{MODE}{}", mode.id), "description": brief(&mode.name) });
         json!({ "id": format!("{MODE}{}", mode.id), "kind": "session", "command": command })
     });
     commands.chain((!facts.models.is_empty()).then_some(model)).chain(modes).collect()
 }
 
 fn command_name(command: &Command) -> Value {
-    json!({ "name": command.name, "description": command.description })
+    json!({ "name": command.name, "description": brief(&command.description) })
 }
 
 fn choice(choice: &Choice) -> Value {
-    json!({ "id": choice.id, "name": choice.name })
+    json!({ "id": choice.id, "name": brief(&choice.name) })
+}
+
+/// What of a list is told. What must be said again as it is cannot be shortened, so the unreasonably long is left out.
+fn listed<T>(all: &[T], id: fn(&T) -> &str) -> impl Iterator<Item = &T> {
+    all.iter().filter(move |one| id(one).len() <= limits::RUNTIME_NAME_CHARS).take(limits::HOST_OPERATIONS)
+}
+
+fn brief(text: &str) -> String {
+    text.chars().take(limits::TITLE_CHARS).collect()
 }

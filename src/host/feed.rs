@@ -4,7 +4,7 @@
 //! told that something is missing: what the ring cannot hold goes into the history.
 
 use super::agent::Event;
-use super::history::{History, Message, Step, append};
+use super::history::{History, Message, Step, append, written};
 use crate::limits;
 use hyper::body::Bytes;
 use serde_json::{Map, Value, json};
@@ -212,22 +212,21 @@ pub(super) fn payload(kind: &str, members: Map<String, Value>) -> Map<String, Va
 pub(super) fn bounded(members: Map<String, Value>, max: usize) -> Map<String, Value> {
     let mut members: Map<_, _> = members.into_iter().map(|(name, value)| (name, shortened(value, max / 4))).collect();
     if let Some(raw) = members.get_mut("raw")
-        && written(raw) > max / 8
+        && bytes(raw) > max / 8
     {
-        *raw = json!({ "omitted_bytes": written(raw) });
+        *raw = json!({ "omitted_bytes": bytes(raw) });
     }
-    let bytes: usize = members.values().map(written).sum();
-    if bytes > max {
-        members.retain(|_, value| written(value) < max / 64);
-        members.insert("omitted_bytes".to_owned(), bytes.into());
+    let all: usize = members.values().map(bytes).sum();
+    if all > max {
+        members.retain(|_, value| bytes(value) < max / 64);
+        members.insert("omitted_bytes".to_owned(), all.into());
     }
     members
 }
 
-fn written(value: &Value) -> usize {
+fn bytes(value: &Value) -> usize {
     match value {
-        // Near enough: what is escaped is rare, and a frame has its own bound.
-        Value::String(text) => text.len(),
+        Value::String(text) => written(text),
         value => value.to_string().len(),
     }
 }

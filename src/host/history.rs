@@ -174,7 +174,7 @@ impl History {
 }
 
 /// What a text takes as JSON, at most.
-fn written(text: &str) -> usize {
+pub(super) fn written(text: &str) -> usize {
     let escaped = |byte: u8| match byte {
         b'"' | b'\\' => 2,
         0..=0x1f => 6,

@@ -12,6 +12,7 @@ use crate::protocol::Permission::Observe;
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use hyper::header::{AUTHORIZATION, CONTENT_ENCODING, HOST, HeaderName, HeaderValue, ORIGIN};
+use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, Request, StatusCode, Version};
 use std::sync::Arc;
 use tokio::time::timeout;
@@ -25,48 +26,53 @@ impl Door {
     /// Answers one request.
     pub(super) async fn answer(&self, socket: &Arc<Socket>, request: Request<Incoming>) -> Answer {
         socket.enter(Phase::Working);
-        let answer = match self.admit(request.version(), request.headers()) {
-            Ok(caller) => self.route(socket, &caller, request).await,
+        let answer = match self.route(socket, request).await {
+            Ok(answer) => answer,
             Err((status, fault)) => refusal(status, &fault),
         };
         socket.enter(Phase::Answering);
         answer
     }
 
-    async fn route(&self, socket: &Arc<Socket>, caller: &Caller, request: Request<Incoming>) -> Answer {
-        let path = request.uri().path().to_owned();
-        match (request.method(), path.as_str()) {
-            (&Method::POST, "/rpc") => match read(request).await {
-                Ok(body) => document(StatusCode::OK, rpc::answer(&self.conversation, caller, &body).await),
+    async fn route(&self, socket: &Arc<Socket>, request: Request<Incoming>) -> Result<Answer, (StatusCode, Fault)> {
+        let (head, body) = request.into_parts();
+        let caller = self.admit(&head)?;
+        let answer = match (&head.method, head.uri.path()) {
+            (&Method::POST, "/rpc") => match read(&head, body).await {
+                Ok(body) => {
+                    // While the body came its credential may have been taken back.
+                    let caller = self.admit(&head)?;
+                    document(StatusCode::OK, rpc::answer(&self.conversation, &caller, &body).await)
+                }
                 Err((status, message)) => plain(status, message),
             },
-            (&Method::GET, "/frontend/events") => match caller.must(&[Observe]) {
-                Ok(()) => {
-                    let listener = self.conversation.subscribe(caller, socket.stop.clone());
-                    stream(Events::new(listener, Arc::clone(socket)))
-                }
-                Err(fault) => refusal(StatusCode::FORBIDDEN, &fault),
-            },
-            (&Method::POST, credentials::MINT | credentials::REVOKE) => {
+            (&Method::GET, "/frontend/events") => {
+                caller.must(&[Observe]).map_err(|fault| (StatusCode::FORBIDDEN, fault))?;
+                let listener = self.conversation.subscribe(&caller, socket.stop.clone());
+                stream(Events::new(listener, Arc::clone(socket)))
+            }
+            (&Method::POST, path @ (credentials::MINT | credentials::REVOKE)) => {
                 if caller.is_minted || caller.grants != Grants::ALL {
-                    return refusal(StatusCode::FORBIDDEN, &Fault::unauthorized("bootstrap"));
+                    return Err((StatusCode::FORBIDDEN, Fault::unauthorized("bootstrap")));
                 }
-                match read(request).await {
-                    Ok(body) => credentials::answer(&self.conversation, &path, &body).await,
+                match read(&head, body).await {
+                    Ok(body) => credentials::answer(&self.conversation, path, &body).await,
                     Err((status, message)) => plain(status, message),
                 }
             }
             _ => plain(StatusCode::NOT_FOUND, "not found"),
-        }
+        };
+        Ok(answer)
     }
 
     /// Who asks. No web page does, under whatever name it found this port.
-    fn admit(&self, version: Version, headers: &HeaderMap) -> Result<Caller, (StatusCode, Fault)> {
+    fn admit(&self, head: &Parts) -> Result<Caller, (StatusCode, Fault)> {
+        let headers = &head.headers;
         let forbidden = |fault| (StatusCode::FORBIDDEN, fault);
         if headers.contains_key(ORIGIN) {
             return Err(forbidden(Fault::refused("origin", "requests of web pages are refused")));
         }
-        if !self.is_host(version, headers) {
+        if !self.is_host(head.version, headers) {
             return Err(forbidden(Fault::refused("host", "the Host header must name this loopback address")));
         }
         let credential = single(headers, &AUTHORIZATION)
@@ -114,13 +120,12 @@ fn single<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<Option<&'a He
 }
 
 /// The body of a request, within its bounds of size and time.
-async fn read(request: Request<Incoming>) -> Result<Vec<u8>, (StatusCode, &'static str)> {
+async fn read(head: &Parts, mut body: Incoming) -> Result<Vec<u8>, (StatusCode, &'static str)> {
     const TOO_LARGE: (StatusCode, &str) = (StatusCode::PAYLOAD_TOO_LARGE, "the body is too large");
-    let is_coded = request.headers().get(CONTENT_ENCODING).is_some_and(|coding| coding != "identity");
+    let is_coded = head.headers.get(CONTENT_ENCODING).is_some_and(|coding| coding != "identity");
     if is_coded {
         return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, "a coded body is not understood"));
     }
-    let mut body = request.into_body();
     if body.size_hint().lower() > limits::HOST_BODY_BYTES as u64 {
         return Err(TOO_LARGE);
     }

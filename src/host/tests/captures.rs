@@ -148,7 +148,7 @@ async fn what_was_asked_of_a_runtime_without_turns() {
         ("invoke context", 200),
         ("body over 16 MiB announced", 413),
         ("header over 8 KiB", NOT_SENT),
-        ("chunked body", 400),
+        ("chunked body", NOT_SENT),
     ];
     replay(&host, "http_serve_basic.txt", &others).await;
 }

@@ -66,3 +66,23 @@ async fn the_largest_snapshot_is_within_its_bounds() {
         api.attach(200).await.unwrap();
     }
 }
+
+#[tokio::test]
+async fn a_descriptor_of_an_agent_with_much_to_offer_is_within_its_bounds() {
+    let (host, script) = host().await;
+    let api = api(&host, "us", &Permission::ALL);
+    let (name, description) = ("n".repeat(250), "d".repeat(10_000));
+    let command = Command { name: name.clone(), description: description.clone(), hint: Some(description.clone()) };
+    let choice = Choice { id: name.clone(), name: description.clone() };
+    let long = Command { name: description.clone(), ..command.clone() };
+    let commands = [vec![long], vec![command; 500]].concat();
+    let (models, modes) = (vec![choice.clone(); 500], vec![choice; 500]);
+    script.tell(Told::Facts(Facts { commands, models, modes, title: Some(description), ..facts() })).await;
+    let operations = loop {
+        let descriptor: Value = serde_json::from_str(api.describe().await.unwrap().raw.get()).unwrap();
+        if !descriptor["extensions"]["tackroom"]["title"].is_null() {
+            break descriptor["operations"].clone();
+        }
+    };
+    assert_eq!(operations.as_array().unwrap().len(), 256 + 1 + 256);
+}

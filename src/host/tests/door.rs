@@ -304,3 +304,25 @@ async fn the_owner_makes_credentials_that_are_bound_and_takes_them_back() {
     assert_eq!(body(&exchange(&host, revoke(r#"{"clientId":"m"}"#)).await), json!({ "revoked": false }));
     assert_eq!(refused(&host, revoke("{}"), 400).await, json!({ "error": "revoke request omitted clientId" }));
 }
+
+#[tokio::test]
+async fn a_request_that_was_begun_with_a_credential_is_not_carried_out_without_it() {
+    let (host, mut script) = host().await;
+    let own = bearer();
+    let door =
+        |name: &str, text: &str| request(&format!("POST /_supercode/frontend-credentials/{name}"), &[&own], text);
+    let made = exchange(&host, door("mint", r#"{"clientId":"m","grant":"interactive"}"#)).await;
+    let theirs = format!("Authorization: Bearer {}", made.split_once("\r\n\r\n").unwrap().1);
+    let asked = r#"{"id":1,"method":"frontend.v2.send_input","params":{"prompt":"x"}}"#;
+    let whole = request("POST /rpc", &[&theirs, "x-supercode-client-id: m", "Expect: 100-continue"], asked);
+    let (head, rest) = whole.split_at(whole.len() - 5);
+    let mut socket = dial(&host).await;
+    socket.write_all(head.as_bytes()).await.unwrap();
+    let mut begun = [0; 25];
+    socket.read_exact(&mut begun).await.unwrap();
+    assert_eq!(&begun, b"HTTP/1.1 100 Continue\r\n\r\n");
+    assert_eq!(body(&exchange(&host, door("revoke", r#"{"clientId":"m"}"#)).await)["revoked"], true);
+    socket.write_all(rest.as_bytes()).await.unwrap();
+    assert_eq!(status(&to_end(&mut socket).await), 401);
+    assert!(script.asks.try_recv().is_err(), "the agent was asked nothing");
+}
