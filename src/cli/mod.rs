@@ -6,6 +6,7 @@ mod completions;
 mod demo;
 mod doctor;
 mod follow;
+mod host;
 mod keys;
 mod line;
 mod list;
@@ -24,7 +25,7 @@ mod watch;
 mod words;
 
 use crate::authority::Grant;
-use crate::harness::Homes;
+use crate::harness::{Homes, store_of};
 use crate::limits;
 use crate::protocol::{Harness, Limits, RootOrigin};
 use crate::service::Config;
@@ -54,6 +55,7 @@ Examples:
   tackroom watch --live            what runs now, as it changes
   tackroom resume 990cebda         back into one of them
   tackroom attach 990cebda         join one that runs
+  tackroom host -- opencode acp    run an agent that others can join
   tackroom serve --allow observe   for a program: JSON-RPC on stdin and stdout
 
 Exit codes:
@@ -61,7 +63,7 @@ Exit codes:
   1    failed; of serve also: `exit` came without `shutdown`
   2    the words of the command line cannot be understood, or fit several things
   3    what was named is not there
-  128+ a signal's number: it ended serve, attach, watch, follow or demo
+  128+ a signal's number: it ended serve, host, attach, watch, follow or demo
 resume ends as the program does that it runs.
 
 Nothing is ever written to a store: sessions are not renamed, edited or deleted.";
@@ -80,6 +82,8 @@ enum Command {
     Resume(resume::ResumeArgs),
     /// Join a running agent: see what it does, answer what it asks, and drive it
     Attach(attach::AttachArgs),
+    /// Run an agent so that many can join it
+    Host(host::HostArgs),
     /// Show and drive live runtimes, one step at a time
     Runtime(runtime::RuntimeArgs),
     /// Tell where sessions were looked for, what was found and what was passed over
@@ -92,6 +96,9 @@ enum Command {
     Serve(serve::ServeArgs),
     /// Write the protocol's schema: schema.json, meta.json, openrpc.json
     Schema(schema::SchemaArgs),
+    /// The agent that the demo hosts
+    #[command(hide = true)]
+    DemoAgent,
     /// Print the completions for a shell
     Completions(completions::CompletionsArgs),
 }
@@ -117,6 +124,9 @@ impl LookArgs {
 fn parse_root(text: &str) -> Result<(Harness, PathBuf), String> {
     let (harness, path) = text.split_once('=').ok_or("write it as HARNESS=PATH")?;
     let harness: Harness = harness.parse().map_err(|error| format!("{error}"))?;
+    if store_of(harness).is_none() {
+        return Err(format!("{} keeps no sessions that are known here", harness.name()));
+    }
     let path = std::path::absolute(path).map_err(|error| format!("`{path}` is no path: {error}"))?;
     Ok((harness, path))
 }
@@ -124,7 +134,7 @@ fn parse_root(text: &str) -> Result<(Harness, PathBuf), String> {
 /// What the command line's own user may do: everything that needs no more than this machine, and in one page.
 fn own_config(look: &LookArgs) -> Config {
     let limits = Limits { page_max: usize::MAX, ..limits::DEFAULT };
-    Config { ceiling: Grant::all(), homes: look.homes(), allow_homes: false, limits }
+    Config { ceiling: Grant::all(), homes: look.homes(), allow_homes: false, limits, agents: Vec::new() }
 }
 
 /// Runs the program.
@@ -136,10 +146,12 @@ pub fn main() -> ExitCode {
         Command::Peers(args) => peers::run(&args),
         Command::Resume(args) => resume::run(&args),
         Command::Attach(args) => attach::run(&args),
+        Command::Host(args) => host::run(&args),
         Command::Runtime(args) => runtime::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Settings(args) => settings::run(&args),
         Command::Demo(args) => demo::run(&args),
+        Command::DemoAgent => demo::agent(),
         Command::Serve(args) => serve::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Completions(args) => completions::run(&args),

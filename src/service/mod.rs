@@ -13,6 +13,7 @@ mod session;
 #[cfg(test)]
 mod session_tests;
 mod settings;
+mod start;
 mod table;
 mod watch;
 
@@ -49,6 +50,17 @@ pub struct Config {
     pub allow_homes: bool,
     /// The bounds that a client can hit.
     pub limits: Limits,
+    /// What clients may start.
+    pub agents: Vec<Agent>,
+}
+
+/// An agent that `runtime/start` can start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Agent {
+    /// What clients call it.
+    pub name: String,
+    /// The program and its arguments.
+    pub command: Vec<String>,
 }
 
 /// The server behind all methods: one per process.
@@ -61,6 +73,7 @@ pub struct Service {
     first_states: Semaphore,
     handle: Handle,
     attaching: Arc<Semaphore>,
+    starting: Semaphore,
     instance_id: String,
 }
 
@@ -76,7 +89,9 @@ impl Service {
         let registry = Arc::new(Registry::new(config.homes.clone(), instance_id.clone(), runtimes.clone()));
         let first_states = Semaphore::new(limits::FIRST_STATES);
         let attaching = Arc::new(Semaphore::new(config.limits.attachments));
-        Ok(Self { config, registry, runtimes, named: 0.into(), first_states, attaching, handle, instance_id })
+        let starting = Semaphore::new(limits::HOSTS_STARTING);
+        let named = 0.into();
+        Ok(Self { config, registry, runtimes, named, first_states, attaching, starting, handle, instance_id })
     }
 
     /// Removes what servers that were killed left behind. Reads files.

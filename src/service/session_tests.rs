@@ -36,7 +36,8 @@ impl Server {
         let mut homes = Homes::default();
         homes.add_named(Harness::ClaudeCode, &home.path().join("claude"), RootOrigin::Flag);
         homes.add_named(Harness::Codex, &home.path().join("codex"), RootOrigin::Flag);
-        let config = Config { ceiling: Grant::all(), homes, allow_homes: false, limits: limits::DEFAULT };
+        let config =
+            Config { ceiling: Grant::all(), homes, allow_homes: false, limits: limits::DEFAULT, agents: Vec::new() };
         let service = Service::new(config, crate::runtime::testing::handle()).unwrap();
         let (sender, outgoing) = mpsc::channel(8);
         let context =

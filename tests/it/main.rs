@@ -11,6 +11,7 @@ mod cli;
 mod day_in_the_life;
 mod descriptors;
 mod framing;
+mod host;
 mod host_agent;
 mod inflight;
 mod life_of_a_runtime;

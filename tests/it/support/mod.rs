@@ -5,6 +5,7 @@ mod answer;
 mod attach;
 pub mod folded;
 mod home;
+pub mod host;
 pub mod inventory;
 mod pty;
 pub mod runtime;
