@@ -264,8 +264,9 @@ pub const START_NAME: usize = 64;
 pub const AGENT_LINE: usize = 16 << 20;
 /// Lines in a row that are no messages, after which a hosted agent is given up.
 pub const AGENT_NONSENSE: u32 = 100;
-/// Bytes that wait for a hosted agent to read them; then nothing more is read of it.
-pub const AGENT_UNREAD: usize = 1 << 20;
+/// Bytes that wait for a hosted agent to read them; then nothing more is read of it. Far over what one prompt and a few
+/// files take: an agent that writes before it reads would otherwise wait for us as we for it.
+pub const AGENT_UNREAD: usize = 64 << 20;
 /// What a hosted agent tells waits for its host so many at a time; then the agent waits.
 pub const AGENT_TOLD: usize = 64;
 /// What its host asks a hosted agent waits so many at a time.

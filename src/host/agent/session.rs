@@ -170,9 +170,10 @@ impl Session {
 
     fn answered(&mut self, id: &Value, result: Answer) {
         // What nobody waits for any more is let go.
-        match id.as_u64().and_then(|id| self.waiting.remove(&id)) {
+        let Some(id) = id.as_u64() else { return };
+        match self.waiting.remove(&id) {
             Some(Waiting::Step) => self.stepped = Some(result),
-            Some(Waiting::Turn) => self.turn_ended(result),
+            Some(Waiting::Turn) => self.turn_ended(id, result),
             Some(Waiting::Switched { of, to, reply, .. }) => {
                 let switched = result.map_err(|error| said(&error));
                 if let Ok(answer) = &switched {
@@ -217,8 +218,8 @@ impl Session {
         self.process.send(&message::notification("session/cancel", &params));
     }
 
-    fn turn_ended(&mut self, result: Answer) {
-        let Some(turn) = self.turn.take() else { return };
+    fn turn_ended(&mut self, request: u64, result: Answer) {
+        let Some(turn) = self.turn.take_if(|turn| turn.request == request) else { return };
         turn.ended.cancel();
         let end = match result {
             Ok(answer) => match answer.get("stopReason").and_then(Value::as_str) {
@@ -397,6 +398,9 @@ fn parsed<T: for<'a> Deserialize<'a>>(params: &Value) -> Result<T, v1::Error> {
 /// The agent's words for what went wrong.
 pub(super) fn said(error: &v1::Error) -> String {
     match &error.data {
+        _ if error.code == v1::ErrorCode::AuthRequired => {
+            format!("{}; log in with the agent's own program", short(&error.message))
+        }
         None | Some(Value::Null) => short(&error.message),
         Some(Value::String(data)) => short(&format!("{}: {data}", error.message)),
         Some(data) => short(&format!("{}: {data}", error.message)),

@@ -14,10 +14,12 @@ use agent_client_protocol_schema::v1::{
 };
 use serde_json::{Value, json};
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::ChildStdout;
 use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -48,12 +50,8 @@ impl Terminals {
         }
         let cwd = request.cwd.as_deref().unwrap_or(&self.workspace);
         let cwd = within::directory(&self.workspace, cwd).map_err(|unfit| refused(cwd, &unfit))?;
-        let mut command = process::command(request.command.as_ref(), &cwd);
-        command.args(&request.args).envs(request.env.iter().map(|variable| (&variable.name, &variable.value)));
-        command.stdin(Stdio::null());
-        let failed = |error: std::io::Error| invalid(format!("{}: {error}", request.command));
-        let joined = child::join_outputs(&mut command).map_err(failed)?;
-        let mut group = child::start(command).map_err(failed)?;
+        let (mut group, joined) =
+            start(request, &cwd).map_err(|error| invalid(format!("{}: {error}", request.command)))?;
         let (_, stdout, stderr) = group.pipes();
         let wanted = request.output_byte_limit.and_then(|limit| usize::try_from(limit).ok());
         let max = wanted.unwrap_or(limits::AGENT_TERMINAL_OUTPUT).min(limits::AGENT_TERMINAL_OUTPUT);
@@ -105,6 +103,24 @@ impl Terminals {
         self.find(id)?;
         self.open.remove(id.0.as_ref());
         Ok(json!({}))
+    }
+}
+
+/// Starts a command. Some agents give a line for the shell instead of a program and its arguments.
+fn start(request: &CreateTerminalRequest, cwd: &Path) -> io::Result<(Group, Option<ChildStdout>)> {
+    let start = |program: &str, args: &[&str]| -> io::Result<_> {
+        let mut command = process::command(program.as_ref(), cwd);
+        command.args(args).envs(request.env.iter().map(|variable| (&variable.name, &variable.value)));
+        command.stdin(Stdio::null());
+        let joined = child::join_outputs(&mut command)?;
+        Ok((child::start(command)?, joined))
+    };
+    let args: Vec<_> = request.args.iter().map(String::as_str).collect();
+    match start(&request.command, &args) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound && args.is_empty() && request.command.contains(' ') => {
+            start("sh", &["-c", &request.command])
+        }
+        started => started,
     }
 }
 

@@ -72,6 +72,14 @@ async fn commands_end_with_all_that_they_started() {
 }
 
 #[tokio::test]
+async fn a_line_for_the_shell_is_run_by_it() {
+    let mut hosted = Hosted::start(Setup::default()).await;
+    let said = hosted.says(r#"call:terminal/create={"command":"echo\u0020$$>pid"}"#).await;
+    assert!(said.contains("terminal-1"), "{said}");
+    started(&hosted).await;
+}
+
+#[tokio::test]
 async fn there_are_only_so_many() {
     let mut hosted = Hosted::start(Setup::default()).await;
     let all = hosted.says(&"run-forever:true ".repeat(32)).await;

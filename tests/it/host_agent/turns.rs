@@ -84,6 +84,31 @@ async fn mode_and_model_are_switched_by_method_or_by_option() {
 }
 
 #[tokio::test]
+async fn who_waits_for_a_switch_is_answered_when_none_comes() {
+    let hosted = Hosted::start(Setup { hangs_at: Some("session/set_mode".into()), ..Setup::default() }).await;
+    // Where nothing else happens the clock goes on to what is waited for.
+    tokio::time::pause();
+    let (reply, replied) = oneshot::channel();
+    hosted.ask(Ask::Mode("code".to_owned(), reply)).await;
+    assert_eq!(replied.await.unwrap(), Err("the agent did not answer in time".to_owned()));
+    let hosted = {
+        tokio::time::resume();
+        Hosted::start(Setup { exits_at: Some("session/set_mode".into()), ..Setup::default() }).await
+    };
+    let (reply, replied) = oneshot::channel();
+    hosted.ask(Ask::Mode("code".to_owned(), reply)).await;
+    assert_eq!(soon(replied).await.unwrap(), Err("the agent is gone: exit code 7".to_owned()));
+}
+
+#[tokio::test]
+async fn a_prompt_larger_than_any_pipe_reaches_an_agent_that_is_writing() {
+    let mut hosted = Hosted::start(Setup { images: true, ..Setup::default() }).await;
+    let image = format!("data:image/png;base64,{}", "A".repeat(3 << 20));
+    hosted.ask(Ask::Prompt(Prompt { text: "flood:2000 say:on".into(), images: vec![image] })).await;
+    assert_eq!(hosted.rest().await.0.len(), 2_001);
+}
+
+#[tokio::test]
 async fn images_reach_the_agent_as_it_takes_them() {
     let prompt = |images: &[&str]| {
         Ask::Prompt(Prompt { text: "echo".into(), images: images.iter().map(|&image| image.to_owned()).collect() })
