@@ -1,7 +1,9 @@
 //! Turns: what is said, done and shown in them, and how they end.
 
 use super::*;
+use crate::support::bytes_in;
 use serde_json::json;
+use std::os::fd::AsFd;
 use tokio::sync::oneshot;
 
 #[tokio::test]
@@ -185,10 +187,20 @@ async fn what_comes_after_the_end_is_no_part_of_an_answer() {
 async fn a_flood_waits_for_its_reader_and_loses_nothing() {
     let mut hosted = Hosted::start(Setup::default()).await;
     hosted.prompt("flood:20000").await;
-    // The pipe holds 64 KiB, a message is about 150 bytes: it stops long before its end as long as nobody reads.
-    let first = hosted.told().await;
+    let pipe = std::fs::File::open(format!("/proc/{}/fd/1", hosted.agent.pid)).unwrap();
+    let is_full = || bytes_in(pipe.as_fd(), libc::FIONREAD) > 60_000;
+    soon(async {
+        while !is_full() {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    for _ in 0..10_000 {
+        tokio::task::yield_now().await;
+    }
+    assert!(is_full(), "who floods must wait as long as nobody reads what is told");
     let (told, _) = hosted.rest().await;
-    let events: Vec<_> = std::iter::once(first).chain(told).filter_map(event).collect();
+    let events: Vec<_> = told.into_iter().filter_map(event).collect();
     assert_eq!(texts(&events), (0..20_000).map(|n| format!("{n} ")).collect::<String>());
 }
 
