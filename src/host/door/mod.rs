@@ -85,8 +85,7 @@ impl Sockets {
         }
         let silent = self.open.iter().filter_map(|(id, socket)| {
             let socket = socket.upgrade()?;
-            let (phase, since) = socket.phase();
-            matches!(phase, Phase::Idle | Phase::Head).then_some((since, *id, socket))
+            socket.is_silent().then_some((socket.phase().1, *id, socket))
         });
         let Some((_, id, socket)) = silent.min_by_key(|(since, id, _)| (*since, *id)) else { return false };
         socket.stop.cancel();
@@ -122,7 +121,11 @@ async fn serve(door: Arc<Door>, socket: Arc<Socket>) {
         tokio::select! {
             biased;
             _ = connection.as_mut() => break,
-            () = socket.stop.cancelled(), if farewell.is_none() => {}
+            () = socket.stop.cancelled(), if farewell.is_none() => {
+                if socket.is_silent() && !door.conversation.over().is_cancelled() {
+                    break;
+                }
+            }
             () = late => {
                 if socket.phase().0 == Phase::Head {
                     socket.say_late();
@@ -133,7 +136,13 @@ async fn serve(door: Arc<Door>, socket: Arc<Socket>) {
         farewell = Some(Instant::now() + limits::HOST_FAREWELL);
         connection.as_mut().graceful_shutdown();
     }
-    socket.linger().await;
+    // Nothing is owed any more, so it may be closed for another.
+    socket.enter(Phase::Idle);
+    tokio::select! {
+        biased;
+        () = socket.linger() => {}
+        () = socket.stop.cancelled() => {}
+    }
 }
 
 /// Turns a client away.

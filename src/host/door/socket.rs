@@ -43,6 +43,11 @@ impl Socket {
         *self.now()
     }
 
+    /// Whether nothing is being done for its client.
+    pub(super) fn is_silent(&self) -> bool {
+        matches!(self.phase().0, Phase::Idle | Phase::Head)
+    }
+
     /// Something else begins.
     pub(super) fn enter(&self, phase: Phase) {
         *self.now() = (phase, Instant::now());

@@ -42,7 +42,7 @@ async fn one_answer_counts_and_the_first_that_fits() {
     assert_eq!(client.error("respond", answer(2, "allow")).await["name"], "not_found");
 
     assert_eq!(client.ok("frontend.v2.respond", answer(1, "allow")).await, json!({ "accepted": true }));
-    assert_eq!(decided.await, Ok(Decision::Allow));
+    assert_eq!(soon(decided).await, Ok(Decision::Allow));
     let message = "SDK request 1 is not pending";
     let again = json!({ "code": -32022, "name": "not_found", "operation": "respond", "message": message });
     assert_eq!(client.error("respond", answer(1, "deny")).await, again);
@@ -58,7 +58,7 @@ async fn one_answer_counts_and_the_first_that_fits() {
     assert_eq!((&attached["history_cursor"], &attached["replay"][0]["sequence"]), (&json!(4), &json!(5)));
     busy(&client, &mut script).await;
     script.end().await;
-    while client.ok("status", json!({})).await["busy"] == true {}
+    until_idle(&client).await;
     let attached = client.ok("frontend.v2.attach", json!({})).await;
     assert_eq!(kinds(attached["replay"].as_array().unwrap()), ["turn_succeeded"]);
 }
@@ -76,7 +76,7 @@ async fn two_who_answer_at_once_are_not_both_heard() {
     let accepted = [&one, &other].iter().filter(|answer| answer["result"]["accepted"] == true).count();
     assert_eq!(accepted, 1, "{one} {other}");
     let expected = if one["result"].is_object() { Decision::Allow } else { Decision::Deny };
-    assert_eq!(decided.await, Ok(expected));
+    assert_eq!(soon(decided).await, Ok(expected));
 }
 
 #[tokio::test]
@@ -84,10 +84,10 @@ async fn where_nobody_may_approve_it_is_denied_at_once_and_nobody_is_asked() {
     let (host, mut script) = host().await;
     let client = Client::new(&host, "a");
     busy(&client, &mut script).await;
-    assert_eq!(script.ask(&BOTH).await.await, Ok(Decision::Deny));
+    assert_eq!(soon(script.ask(&BOTH).await).await, Ok(Decision::Deny));
     let looks = Client { permissions: Some("observe,interact"), ..Client::new(&host, "looks") };
     let mut listening = looks.listen().await;
-    assert_eq!(script.ask(&BOTH).await.await, Ok(Decision::Deny));
+    assert_eq!(soon(script.ask(&BOTH).await).await, Ok(Decision::Deny));
     script.end().await;
     listening.event("turn_succeeded").await;
     assert_eq!(kinds(&listening.events()), ["turn_succeeded"]);
@@ -107,7 +107,7 @@ async fn when_the_last_who_may_approve_leaves_it_is_denied_and_the_others_see_it
     until_lease(&client, |lease| lease["observers"].as_array().unwrap().len() == 2).await;
     assert!(decided.try_recv().is_err(), "one is left");
     drop(two);
-    assert_eq!(decided.await, Ok(Decision::Deny));
+    assert_eq!(soon(decided).await, Ok(Decision::Deny));
     let resolved = watching.event("request_resolved").await;
     assert_eq!(resolved["payload"]["response"]["decision"], "deny");
     assert_eq!(resolved["payload"]["reason"], "unattended");
@@ -119,12 +119,12 @@ async fn a_runtime_that_waits_asks_who_comes_later() {
     let client = Client::new(&host, "a");
     busy(&client, &mut script).await;
     let mut decided = script.ask(&BOTH).await;
-    while client.ok("frontend.v2.attach", json!({})).await["replay"].as_array().unwrap().len() < 3 {}
+    until_replayed(&client, 3).await;
     drop(client.listen().await);
     until_lease(&client, |lease| lease["observers"] == json!([])).await;
     assert!(decided.try_recv().is_err());
     client.ok("respond", answer(1, "deny")).await;
-    assert_eq!(decided.await, Ok(Decision::Deny));
+    assert_eq!(soon(decided).await, Ok(Decision::Deny));
 }
 
 #[tokio::test]
@@ -145,7 +145,7 @@ async fn what_is_over_is_resolved_whatever_ended_it() {
     let decided = script.ask(&BOTH).await;
     script.end().await;
     assert_eq!(resolved(&mut listening, 2).await, "turn_ended");
-    assert!(decided.await.is_err());
+    assert!(soon(decided).await.is_err());
     busy(&client, &mut script).await;
     let decided = script.ask(&BOTH).await;
     listening.until("\"id\":3").await;
@@ -154,7 +154,7 @@ async fn what_is_over_is_resolved_whatever_ended_it() {
         script.tell(Told::TurnEnded(TurnEnd::Interrupted)).await;
     });
     assert_eq!(resolved(&mut listening, 3).await, "interrupted");
-    assert!(decided.await.is_err());
+    assert!(soon(decided).await.is_err());
 }
 
 #[tokio::test]
@@ -197,6 +197,6 @@ async fn there_are_only_so_many_questions_at_once() {
     for _ in 0..crate::limits::HOST_APPROVALS {
         open.push(script.ask(&BOTH).await);
     }
-    assert_eq!(script.ask(&BOTH).await.await, Ok(Decision::Deny));
+    assert_eq!(soon(script.ask(&BOTH).await).await, Ok(Decision::Deny));
     assert!(open.iter_mut().all(|open| open.try_recv().is_err()), "the others are still open");
 }

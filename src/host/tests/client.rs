@@ -60,9 +60,9 @@ async fn the_largest_snapshot_is_within_its_bounds() {
             script.event("tool_call_completed", json!({ "id": at.to_string(), "name": "n", "output": output })).await;
         }
         script.event("native_event", json!({ "kind": "mark", "raw": null })).await;
-        while api.attach(200).await.unwrap().replay.last().unwrap().kind != "native_event" {}
+        until(async || api.attach(200).await.unwrap().replay.last().unwrap().kind == "native_event").await;
         script.end().await;
-        while api.describe().await.unwrap().state != State::Idle {}
+        until(async || api.describe().await.unwrap().state == State::Idle).await;
         api.attach(200).await.unwrap();
     }
 }

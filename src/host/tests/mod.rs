@@ -260,11 +260,30 @@ fn kinds(events: &[Value]) -> Vec<&str> {
     events.iter().map(|event| event["kind"].as_str().expect("a kind")).collect()
 }
 
+/// What comes in time.
+async fn soon<T>(what: impl Future<Output = T>) -> T {
+    tokio::time::timeout(PATIENCE, what).await.expect("in time")
+}
+
+/// Asks again until it is so.
+async fn until(mut is_so: impl AsyncFnMut() -> bool) {
+    soon(async { while !is_so().await {} }).await;
+}
+
+/// Waits until no turn runs.
+async fn until_idle(client: &Client<'_>) {
+    until(async || client.ok("status", json!({})).await["busy"] == false).await;
+}
+
+/// Waits until who attaches is told of so many events.
+async fn until_replayed(client: &Client<'_>, count: usize) {
+    let replayed = async || client.ok("frontend.v2.attach", json!({})).await["replay"].as_array().map(Vec::len);
+    until(async || replayed().await >= Some(count)).await;
+}
+
 /// Waits until the leases are so.
 async fn until_lease(client: &Client<'_>, is_so: impl Fn(&Value) -> bool) {
-    while !is_so(&client.ok("frontend.v2.lease", json!({})).await) {
-        tokio::task::yield_now().await;
-    }
+    until(async || is_so(&client.ok("frontend.v2.lease", json!({})).await)).await;
 }
 
 /// How the agent's end looks.

@@ -56,7 +56,7 @@ async fn a_turn_goes_on_when_nobody_waits_for_it_any_more() {
     assert_eq!(client.ok("status", json!({})).await["busy"], true);
     assert!(script.asks.try_recv().is_err(), "nobody cancelled it");
     script.end().await;
-    while client.ok("status", json!({})).await["busy"] == true {}
+    until_idle(&client).await;
 }
 
 #[tokio::test]
@@ -123,9 +123,8 @@ async fn steering_and_images_are_not_what_every_agent_takes() {
     let seeing = Facts { images: true, ..facts() };
     script.tell(Told::Facts(seeing)).await;
     let image = "data:image/png;base64,AAAA";
-    while client.call("frontend.send_input", json!({ "prompt": "look", "image_urls": [image] })).await["error"]
-        .is_object()
-    {}
+    let params = json!({ "prompt": "look", "image_urls": [image] });
+    until(async || client.call("frontend.send_input", params.clone()).await["error"].is_null()).await;
     let Ask::Prompt(prompt) = script.asked().await else { panic!("no prompt") };
     assert_eq!((prompt.text.as_str(), prompt.images), ("look", vec![image.to_owned()]));
 }
@@ -249,7 +248,7 @@ async fn an_agent_that_dies_takes_its_turn_and_its_streams_along() {
         script.prompted().await;
         let decided = script.ask(&[Decision::Allow, Decision::Deny]).await;
         script.tell(Told::Gone(gone())).await;
-        decided.await
+        soon(decided).await
     });
     assert!(decided.is_err(), "the question is over");
     let message = failed["message"].as_str().unwrap();
@@ -269,10 +268,5 @@ async fn an_agent_that_takes_nothing_more_is_no_hang() {
         let asked = json!({ "id": 1, "method": "interrupt" }).to_string();
         dial(&host).await.write_all(client.write("POST /rpc", &asked).as_bytes()).await.unwrap();
     }
-    loop {
-        let answer = client.call("interrupt", json!({})).await;
-        if answer["error"]["code"] == -32002 {
-            break;
-        }
-    }
+    until(async || client.call("interrupt", json!({})).await["error"]["code"] == -32002).await;
 }
