@@ -45,7 +45,9 @@ impl News {
     pub(in super::super) fn of(conversation: Arc<Conversation>) -> Self {
         let mut state = conversation.lock();
         let subscription = state.overhear();
-        let changes = state.leases.changes();
+        let mut changes = state.leases.changes();
+        // Who was there before is told first.
+        changes.mark_changed();
         drop(state);
         Self { conversation, subscription, changes }
     }

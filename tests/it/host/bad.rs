@@ -173,6 +173,9 @@ fn a_session_that_is_stored_and_hosted_is_one_row() {
     let live = super::entry(&mut server);
     assert_eq!((&live["id"], &live["persistedId"]), (host.id(), &json!(format!("claude-code:{}", uuid(1)))));
     assert_eq!((&live["title"], &live["state"]), (&json!("Mend the roof"), &json!("idle")));
-    // It is joined by the session's id, too.
-    server.request("runtime/attach", json!({ "id": format!("claude-code:{}", uuid(1)) })).result();
+    // It is joined by the session's id, too, and whatever the agent says of itself later, it stays that session.
+    let joined = server.request("runtime/attach", json!({ "id": format!("claude-code:{}", uuid(1)) })).result();
+    submit(&mut server, &joined["attachment"], "mode:code title:Another");
+    let later = super::entry(&mut server);
+    assert_eq!((&later["id"], &later["persistedId"]), (&live["id"], &live["persistedId"]));
 }

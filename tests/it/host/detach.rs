@@ -4,11 +4,12 @@ use super::{entry, join};
 use crate::support::host::{DEMO_AGENT, host, published, wait_gone};
 use crate::support::{DEADLINE, Home, serve};
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
 use std::fs;
-use std::io::Read;
+use std::os::fd::AsFd;
 use std::process::Stdio;
 use std::time::Instant;
 
@@ -25,7 +26,7 @@ impl Drop for Ends {
 fn it_returns_when_it_is_ready_and_the_host_stands_alone() {
     let home = Home::new();
     // Something that the caller has open, and hands on without a thought.
-    let (mut left, handed_on) = std::io::pipe().unwrap();
+    let (left, handed_on) = std::io::pipe().unwrap();
     fcntl(&handed_on, FcntlArg::F_SETFD(FdFlag::empty())).unwrap();
     let mut command = host(home.path(), &["--detach", "--json"], &DEMO_AGENT);
     let run = command.stdout(Stdio::piped()).output().unwrap();
@@ -35,7 +36,9 @@ fn it_returns_when_it_is_ready_and_the_host_stands_alone() {
     let pid = ready["pid"].as_i64().unwrap() as i32;
     let ends = Ends(pid);
     // Nothing of it is left in the host.
-    left.read_to_end(&mut vec![]).unwrap();
+    let mut closed = [PollFd::new(left.as_fd(), PollFlags::POLLIN)];
+    poll(&mut closed, PollTimeout::try_from(DEADLINE).unwrap()).unwrap();
+    assert_eq!(closed[0].revents(), Some(PollFlags::POLLHUP), "the host has it open");
     let input = fs::read_link(format!("/proc/{pid}/fd/0")).unwrap();
     let outputs = [1, 2].map(|number| fs::read_link(format!("/proc/{pid}/fd/{number}")).unwrap());
     assert_eq!(
