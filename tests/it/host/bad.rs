@@ -166,7 +166,7 @@ fn a_session_that_is_stored_and_hosted_is_one_row() {
     let workspace = home.path().join("demo");
     std::fs::create_dir(&workspace).unwrap();
     home.project("-demo", workspace.to_str().unwrap()).session(&uuid(1), "Mend the roof", 60);
-    let setup = Setup { loads: true, ..Setup::default() };
+    let setup = Setup { loads: true, name: Some("gemini-cli".to_owned()), ..Setup::default() };
     let flags = ["--workspace", "demo", "--harness", "claude-code", "--load", &uuid(1)];
     let host = scripted(&home, &flags, &setup);
     let mut server = serve(home);

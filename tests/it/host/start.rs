@@ -136,9 +136,13 @@ fn out_of_scope_is_as_if_it_were_not_there() {
     fs::write(inside.join("file"), "").unwrap();
     home.project("-inside", inside.to_str().unwrap()).session(&uuid(1), "mine", 10);
     home.project("-outside", outside.to_str().unwrap()).session(&uuid(2), "theirs", 10);
-    let mut server = serve(home, &[&demo()], &["--workspace", inside.to_str().unwrap()]);
+    let agents = [demo(), silent(&outside.join("pid"))];
+    let flags = ["--workspace", inside.to_str().unwrap()];
+    let mut server = serve(home, &agents.each_ref().map(String::as_str), &flags);
+    // One that is started would never be ready, and nobody would be answered.
     let refusal = |server: &mut Server, workspace: PathBuf| {
-        let failure = server.request("runtime/start", start(&workspace)).error();
+        let params = json!({ "name": "silent", "workspace": workspace });
+        let failure = server.request("runtime/start", params).error();
         (failure.code, failure.message)
     };
     let nowhere = refusal(&mut server, inside.join("nowhere"));
