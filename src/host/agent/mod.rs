@@ -1,5 +1,7 @@
 //! The agent that is hosted: a child process that speaks the Agent Client Protocol over its pipes.
 
+#[cfg(test)]
+mod captures;
 mod content;
 mod error;
 mod facts;
