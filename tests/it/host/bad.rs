@@ -166,16 +166,25 @@ fn a_session_that_is_stored_and_hosted_is_one_row() {
     let workspace = home.path().join("demo");
     std::fs::create_dir(&workspace).unwrap();
     home.project("-demo", workspace.to_str().unwrap()).session(&uuid(1), "Mend the roof", 60);
-    let setup = Setup { loads: true, name: Some("gemini-cli".to_owned()), ..Setup::default() };
+    let setup = Setup { loads: true, ..Setup::default() };
     let flags = ["--workspace", "demo", "--harness", "claude-code", "--load", &uuid(1)];
     let host = scripted(&home, &flags, &setup);
     let mut server = serve(home);
     let live = super::entry(&mut server);
     assert_eq!((&live["id"], &live["persistedId"]), (host.id(), &json!(format!("claude-code:{}", uuid(1)))));
     assert_eq!((&live["title"], &live["state"]), (&json!("Mend the roof"), &json!("idle")));
-    // It is joined by the session's id, too, and whatever the agent says of itself later, it stays that session.
-    let joined = server.request("runtime/attach", json!({ "id": format!("claude-code:{}", uuid(1)) })).result();
-    submit(&mut server, &joined["attachment"], "mode:code title:Another");
-    let later = super::entry(&mut server);
-    assert_eq!((&later["id"], &later["persistedId"]), (&live["id"], &live["persistedId"]));
+    // It is joined by the session's id, too.
+    server.request("runtime/attach", json!({ "id": format!("claude-code:{}", uuid(1)) })).result();
+}
+
+#[test]
+fn whatever_the_agent_says_of_itself_later_its_receipt_stays_true() {
+    let home = Home::new();
+    let setup = Setup { name: Some("gemini-cli".to_owned()), ..Setup::default() };
+    let host = scripted(&home, &["--harness", "codex"], &setup);
+    let mut server = serve(home);
+    let at = join(&mut server, host.id(), "anna");
+    submit(&mut server, &at, "mode:code title:Another");
+    let live = super::entry(&mut server);
+    assert_eq!((&live["id"], &live["harness"]), (host.id(), &json!("codex")));
 }
