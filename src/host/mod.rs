@@ -3,6 +3,7 @@
 //!
 //! Three parts, each of which knows the next one only: `door` (HTTP: who may ask what), the conversation (turns, events,
 //! history, leases, what is asked of a person), and `agent` (the child process and its protocol).
+//! `start` is how one comes to be that outlives who starts it.
 //!
 //! Of the API that existing runtimes speak this is left out on purpose: `/events` (the same events without numbers),
 //! `/observer` and the scripts that belong to it, `?token=` in an address (it ends up in logs), and the WebSocket.

@@ -102,7 +102,7 @@ pub fn run(args: &HostArgs) -> Result<ExitCode, Failure> {
             (None, None) if args.detach => {
                 started(&args, async { Ok(Starting::detached(&args.arguments(), &args.workspace)?) }).await
             }
-            (None, None) => life::live(&args, None).await.map_err(Failure::from),
+            (None, None) => life::live(&args, None).await,
         }
     });
     // A thread that waits for a file or for a terminal cannot be cancelled; it must not keep the process.
@@ -112,7 +112,7 @@ pub fn run(args: &HostArgs) -> Result<ExitCode, Failure> {
 
 /// A host of somebody who is told whether it came to be.
 async fn report_to(args: &HostArgs, report: &Path) -> Result<ExitCode, Failure> {
-    Ok(life::live(args, Some(Starter::named(report).await?)).await?)
+    life::live(args, Some(Starter::named(report).await?)).await
 }
 
 /// Waits for a host that is being started elsewhere, and tells how to join it.
@@ -125,10 +125,10 @@ async fn started(
         let mut starting = starting.await?;
         let ready = starting.ready().await?;
         starting.go_on().await?;
-        Ok(ready)
+        Ok::<_, Failure>(ready)
     };
     let ready = tokio::select! {
-        ready = ready => ready.map_err(|failure: Failure| failure)?,
+        ready = ready => ready?,
         // What was begun ends with this.
         signal = signals.next() => return Ok(ExitCode::from(128 + signal)),
     };

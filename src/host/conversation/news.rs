@@ -1,6 +1,6 @@
 //! What goes on, for the person who runs the host: nobody else hears of it, and nobody counts as watching.
 
-use super::super::feed::Subscription;
+use super::super::feed::{Subscription, json};
 use super::Conversation;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -45,20 +45,29 @@ impl News {
     pub(in super::super) fn of(conversation: Arc<Conversation>) -> Self {
         let mut state = conversation.lock();
         let subscription = state.overhear();
-        let changes = state.leases.changes();
+        let mut changes = state.leases.changes();
+        // Who was there before is told first.
+        changes.mark_changed();
         drop(state);
         Self { conversation, subscription, changes }
     }
 
-    /// The next piece; `None` once the runtime has ended, or where too much was missed. May be dropped and called again.
+    /// The next piece; `None` once the runtime has ended. May be dropped and called again.
     pub async fn next(&mut self) -> Option<Piece> {
         let Self { conversation, subscription, changes } = self;
-        tokio::select! {
-            biased;
-            Ok(()) = changes.changed() => Some(conversation.people()),
-            frame = std::future::poll_fn(|context| subscription.poll_next(context)) => {
-                let event: Event = serde_json::from_slice(super::super::feed::json(&frame?)).ok()?;
-                Some(Piece::Event { kind: event.kind, payload: event.payload })
+        loop {
+            tokio::select! {
+                biased;
+                Ok(()) = changes.changed() => return Some(conversation.people()),
+                frame = std::future::poll_fn(|context| subscription.poll_next(context)) => match frame {
+                    Some(frame) => {
+                        let event: Event = serde_json::from_slice(json(&frame)).ok()?;
+                        return Some(Piece::Event { kind: event.kind, payload: event.payload });
+                    }
+                    None if conversation.end().is_some() => return None,
+                    // Left behind: what comes from now on is heard again.
+                    None => *subscription = conversation.lock().overhear(),
+                },
             }
         }
     }

@@ -176,3 +176,15 @@ fn a_session_that_is_stored_and_hosted_is_one_row() {
     // It is joined by the session's id, too.
     server.request("runtime/attach", json!({ "id": format!("claude-code:{}", uuid(1)) })).result();
 }
+
+#[test]
+fn whatever_the_agent_says_of_itself_later_its_receipt_stays_true() {
+    let home = Home::new();
+    let setup = Setup { name: Some("gemini-cli".to_owned()), ..Setup::default() };
+    let host = scripted(&home, &["--harness", "codex"], &setup);
+    let mut server = serve(home);
+    let at = join(&mut server, host.id(), "anna");
+    submit(&mut server, &at, "mode:code title:Another");
+    let live = super::entry(&mut server);
+    assert_eq!((&live["id"], &live["harness"]), (host.id(), &json!("codex")));
+}

@@ -3,12 +3,13 @@
 use super::{entry, join};
 use crate::support::host::{DEMO_AGENT, host, published, wait_gone};
 use crate::support::{DEADLINE, Home, serve};
-use nix::fcntl::{FcntlArg, FdFlag, fcntl};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
 use std::fs;
-use std::io::Read;
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::process::CommandExt;
 use std::process::Stdio;
 use std::time::Instant;
 
@@ -25,9 +26,16 @@ impl Drop for Ends {
 fn it_returns_when_it_is_ready_and_the_host_stands_alone() {
     let home = Home::new();
     // Something that the caller has open, and hands on without a thought.
-    let (mut left, handed_on) = std::io::pipe().unwrap();
-    fcntl(&handed_on, FcntlArg::F_SETFD(FdFlag::empty())).unwrap();
+    let (left, handed_on) = std::io::pipe().unwrap();
     let mut command = host(home.path(), &["--detach", "--json"], &DEMO_AGENT);
+    let number = handed_on.as_raw_fd();
+    // SAFETY: the call may be made between fork and exec. In this process the flag stays: others fork, too.
+    unsafe {
+        command.pre_exec(move || match libc::fcntl(number, libc::F_SETFD, 0) {
+            0 => Ok(()),
+            _ => Err(std::io::Error::last_os_error()),
+        });
+    }
     let run = command.stdout(Stdio::piped()).output().unwrap();
     drop(handed_on);
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
@@ -35,7 +43,9 @@ fn it_returns_when_it_is_ready_and_the_host_stands_alone() {
     let pid = ready["pid"].as_i64().unwrap() as i32;
     let ends = Ends(pid);
     // Nothing of it is left in the host.
-    left.read_to_end(&mut vec![]).unwrap();
+    let mut closed = [PollFd::new(left.as_fd(), PollFlags::POLLIN)];
+    poll(&mut closed, PollTimeout::try_from(DEADLINE).unwrap()).unwrap();
+    assert_eq!(closed[0].revents(), Some(PollFlags::POLLHUP), "the host has it open");
     let input = fs::read_link(format!("/proc/{pid}/fd/0")).unwrap();
     let outputs = [1, 2].map(|number| fs::read_link(format!("/proc/{pid}/fd/{number}")).unwrap());
     assert_eq!(

@@ -170,3 +170,29 @@ fn a_list_says_what_it_does() {
     assert_eq!(entry(&mut server)["state"], "idle");
     other.expect_params("registry/event", |params| params["event"]["entry"]["state"] == "idle");
 }
+
+#[test]
+fn who_runs_it_sees_what_goes_on_and_nothing_of_it_acts_on_the_terminal() {
+    let home = Home::new();
+    let mut host = Host::demo(&home);
+    let mut server = serve(home);
+    let at = join(&mut server, host.id(), "anna");
+    server.at(&at, "sendInput", json!({ "prompt": "water\u{1b}[2J it\nnow" })).result();
+    let request = server.events_to(&at, "request").pop().unwrap()["payload"]["request"]["id"].take();
+    server.at(&at, "respond", super::allow(&request)).result();
+    server.events_to(&at, "turn_succeeded");
+    server.at(&at, "detach", json!({})).result();
+    server.request("runtime/attach", json!({ "runtimeId": host.id(), "clientId": "ben" })).result();
+    host.signal(Signal::SIGTERM);
+    let (_, said) = host.end();
+    let expected = "-- anna joined\n-- anna drives\n> water it now\n\
+        ? it waits for an approval: may it run Water the tomatoes?\n-- decided: allow\n-- the turn is done\n\
+        -- anna left\n-- nobody drives\n-- ben joined\n";
+    // Who comes and goes is told beside what happens.
+    let sorted = |text: &str| {
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    assert_eq!(sorted(&said), sorted(expected), "{said}");
+}

@@ -1,6 +1,7 @@
 //! `runtime/start`: a client has an agent started that the spawner named.
 
 use super::{entry, join};
+use crate::support::agent::{Setup, command};
 use crate::support::host::{DEMO_AGENT, published, wait_gone};
 use crate::support::{DEADLINE, DRIVER, Home, Server, Spawn, beside, uuid};
 use nix::sys::signal::{Signal, kill};
@@ -136,9 +137,13 @@ fn out_of_scope_is_as_if_it_were_not_there() {
     fs::write(inside.join("file"), "").unwrap();
     home.project("-inside", inside.to_str().unwrap()).session(&uuid(1), "mine", 10);
     home.project("-outside", outside.to_str().unwrap()).session(&uuid(2), "theirs", 10);
-    let mut server = serve(home, &[&demo()], &["--workspace", inside.to_str().unwrap()]);
+    let agents = [demo(), silent(&outside.join("pid"))];
+    let flags = ["--workspace", inside.to_str().unwrap()];
+    let mut server = serve(home, &agents.each_ref().map(String::as_str), &flags);
+    // One that is started would never be ready, and nobody would be answered.
     let refusal = |server: &mut Server, workspace: PathBuf| {
-        let failure = server.request("runtime/start", start(&workspace)).error();
+        let params = json!({ "name": "silent", "workspace": workspace });
+        let failure = server.request("runtime/start", params).error();
         (failure.code, failure.message)
     };
     let nowhere = refusal(&mut server, inside.join("nowhere"));
@@ -224,4 +229,23 @@ fn only_so_many_are_started_at_a_time() {
         server.notify("$/cancelRequest", json!({ "id": id }));
         server.answer(id).error().is(-32800, "cancelled");
     }
+}
+
+#[test]
+fn a_session_to_load_is_told_to_the_agent_and_is_no_word_of_a_command_line() {
+    let home = Home::new();
+    let workspace = home.path().to_owned();
+    let words = command(&Setup { loads: true, ..Setup::default() }).into_iter().map(|word| word.into_string().unwrap());
+    let loader = format!("loader={}", words.map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" "));
+    let mut server = serve(home, &[&demo(), &loader], &[]);
+    let load = |name: &str, id: &str| json!({ "name": name, "workspace": workspace, "load": id });
+    // One that cannot load says so, and nothing is taken for a flag.
+    for id in ["--detach", "-x", "--"] {
+        let failure = server.request("runtime/start", load("demo", id)).error();
+        assert!(failure.is(-32014, "execution").message.contains("can neither load nor resume"), "{}", failure.message);
+    }
+    server.request("runtime/start", load("loader", "--old one")).result();
+    let live = entry(&mut server);
+    let _ends = Ends(vec![live["owner"]["pid"].as_i64().unwrap() as i32]);
+    assert_eq!(live["sessionId"], "--old one");
 }
