@@ -252,6 +252,8 @@ pub const PUT_BACK_PAUSE: std::time::Duration = std::time::Duration::from_millis
 pub const HOST_START: std::time::Duration = std::time::Duration::from_secs(300);
 /// How long a host waits at its end until everybody has heard of it and its agent is gone.
 pub const HOST_END: std::time::Duration = std::time::Duration::from_secs(8);
+/// How long a host that goes on alone is waited for until it has let go of who started it.
+pub const HOST_LETS_GO: std::time::Duration = std::time::Duration::from_secs(5);
 /// Bytes of what a host tells to who starts it.
 pub const HOST_REPORT: usize = 64 << 10;
 /// Hosts that one server starts at a time.

@@ -97,8 +97,14 @@ impl Starting {
     }
 
     /// Lets it go on alone.
-    pub async fn go_on(mut self) -> Result<(), Error> {
+    pub async fn go_on(&mut self) -> Result<(), Error> {
         self.host.get_mut().write_all(&[GO_ON]).await.map_err(|_| Error::Silent)
+    }
+
+    /// Waits until one that goes on alone has nothing of ours open any more.
+    pub async fn left(mut self) {
+        // It says nothing more. One that is slow was told to go on all the same.
+        let _ = tokio::time::timeout(limits::HOST_LETS_GO, self.host.read_u8()).await;
     }
 }
 

@@ -125,6 +125,7 @@ async fn started(
         let mut starting = starting.await?;
         let ready = starting.ready().await?;
         starting.go_on().await?;
+        starting.left().await;
         Ok::<_, Failure>(ready)
     };
     let ready = tokio::select! {

@@ -38,10 +38,13 @@ pub async fn start(args: &HostArgs, name: &str) -> Result<Starting, Failure> {
         let why = String::from_utf8_lossy(&said.stderr);
         return Err(Failure::new(FAILED, format!("tmux refused: {}", crate::cli::clean::one_line(&why))));
     }
-    tokio::select! {
-        met = rendezvous.met() => Ok(Starting::over(met?)),
-        () = gone(name) => Err(Failure::new(FAILED, "the host ended in tmux before it said anything")),
-    }
+    let met = tokio::select! {
+        met = rendezvous.met() => Ok(met),
+        // One that came, said why it ends and ended is still to be heard.
+        () = gone(name) => tokio::time::timeout(LOOK, rendezvous.met()).await,
+    };
+    let met = met.map_err(|_| Failure::new(FAILED, "the host ended in tmux before it said anything"))?;
+    Ok(Starting::over(met?))
 }
 
 fn new_session(args: &HostArgs, name: &str, meeting: &std::ffi::OsStr) -> Result<Vec<OsString>, Failure> {
