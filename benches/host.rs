@@ -151,7 +151,12 @@ impl Host {
         let home = tempfile::tempdir().expect("a directory");
         let mut command = Command::new(env!("CARGO_BIN_EXE_tackroom"));
         command.args(["host", "--json", "--", &own_program(), "agent"]);
-        command.env_clear().env("HOME", home.path()).current_dir(home.path()).stdin(Stdio::null());
+        command
+            .env_clear()
+            .env("HOME", home.path())
+            .current_dir(home.path())
+            .stdin(Stdio::null())
+            .stderr(Stdio::null());
         let mut child = command.stdout(Stdio::piped()).spawn().expect("it starts");
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut line).expect("a line");
