@@ -3,7 +3,6 @@
 mod ends;
 mod files;
 mod permissions;
-mod real;
 mod start;
 mod terminals;
 mod turns;
