@@ -274,3 +274,127 @@ pub const SETTINGS_AGAIN_PAUSE: std::time::Duration = std::time::Duration::from_
 pub const PUT_BACK: u32 = 64;
 /// How long is waited between.
 pub const PUT_BACK_PAUSE: std::time::Duration = std::time::Duration::from_millis(1);
+
+/// How long a host is given until its agent is ready; the agent is given less for each step.
+pub const HOST_START: std::time::Duration = std::time::Duration::from_secs(300);
+/// How long a host waits at its end until everybody has heard of it and its agent is gone.
+pub const HOST_END: std::time::Duration = std::time::Duration::from_secs(8);
+/// How long a host that goes on alone is waited for until it has let go of who started it.
+pub const HOST_LETS_GO: std::time::Duration = std::time::Duration::from_secs(5);
+/// Bytes of what a host tells to who starts it.
+pub const HOST_REPORT: usize = 64 << 10;
+/// Hosts that one server starts at a time.
+pub const HOSTS_STARTING: usize = 4;
+/// Bytes of the id of a session that a hosted agent is to load.
+pub const LOAD_ID: usize = 256;
+/// Bytes of the name of an agent that can be started.
+pub const START_NAME: usize = 64;
+/// Bytes of one line of a hosted agent; a longer one is passed over.
+pub const AGENT_LINE: usize = 16 << 20;
+/// Lines in a row that are no messages, after which a hosted agent is given up.
+pub const AGENT_NONSENSE: u32 = 100;
+/// Bytes that wait for a hosted agent to read them; then nothing more is read of it. Far over what one prompt and a few
+/// files take: an agent that writes before it reads would otherwise wait for us as we for it.
+pub const AGENT_UNREAD: usize = 64 << 20;
+/// What a hosted agent tells waits for its host so many at a time; then the agent waits.
+pub const AGENT_TOLD: usize = 64;
+/// What its host asks a hosted agent waits so many at a time.
+pub const AGENT_ASKS: usize = 16;
+/// Requests of a hosted agent that are worked on at a time; further ones are refused.
+pub const AGENT_REQUESTS: usize = 64;
+/// How long a hosted agent is given for each step until it is ready: it may first have to be downloaded.
+pub const AGENT_START: std::time::Duration = std::time::Duration::from_secs(120);
+/// How long a hosted agent is given to answer what takes no turn.
+pub const AGENT_ANSWER: std::time::Duration = std::time::Duration::from_secs(30);
+/// How long a hosted agent is given to end a turn that was cancelled.
+pub const AGENT_CANCEL: std::time::Duration = std::time::Duration::from_secs(5);
+/// How long a hosted agent is given to end after its input ended, and again after it was asked to.
+pub const AGENT_END: std::time::Duration = std::time::Duration::from_secs(2);
+/// A hosted agent that loads a session may repeat it after it answered; it is done when it is silent for so long.
+pub const AGENT_SETTLES: std::time::Duration = std::time::Duration::from_secs(1);
+/// How long its last words are waited for when it is gone: a process that it left may hold its output open.
+pub const AGENT_LAST_WORDS: std::time::Duration = std::time::Duration::from_secs(1);
+/// Bytes of a text that a hosted agent tells; a longer one is cut.
+pub const AGENT_TEXT: usize = 1 << 20;
+/// Bytes of what a hosted agent sent that are passed on as they came.
+pub const AGENT_RAW: usize = 256 << 10;
+/// Characters of what a hosted agent says of itself in a name or an error.
+pub const AGENT_WORDS: usize = 1_000;
+/// Commands, models and modes of a hosted agent that are kept.
+pub const AGENT_CHOICES: usize = 500;
+/// Tool calls of a hosted agent whose names are kept.
+pub const AGENT_TOOLS: usize = 1_024;
+/// Bytes of the arguments of a tool call, and of its output, that are kept until it is done.
+pub const AGENT_TOOL: usize = 64 << 10;
+/// Events of a loaded session that are kept, the newest ones.
+pub const AGENT_HISTORY: usize = 10_000;
+/// Bytes of them.
+pub const AGENT_HISTORY_BYTES: usize = 16 << 20;
+/// Bytes of a hosted agent's standard error that are kept, the last ones.
+pub const AGENT_STDERR: usize = 8 << 10;
+/// Bytes of a file that a hosted agent reads or writes through its host.
+pub const AGENT_FILE: usize = 8 << 20;
+/// Terminals of a hosted agent at a time.
+pub const AGENT_TERMINALS: usize = 32;
+/// Bytes of a terminal's output that are kept, the last ones, where the agent does not want less.
+pub const AGENT_TERMINAL_OUTPUT: usize = 1 << 20;
+/// Connections to a hosted agent's door; for one more the oldest idle one is closed.
+pub const HOST_CONNECTIONS: usize = 256;
+/// How long a connection to it may lie idle, as long as at other runtimes.
+pub const HOST_IDLE: std::time::Duration = std::time::Duration::from_secs(300);
+/// How long a client may take for the head of a request.
+pub const HOST_HEAD: std::time::Duration = std::time::Duration::from_secs(10);
+/// How long a client may take for the body of a request.
+pub const HOST_BODY: std::time::Duration = std::time::Duration::from_secs(30);
+/// How long a client may read nothing of its answer.
+pub const HOST_ANSWER: std::time::Duration = std::time::Duration::from_secs(60);
+/// Bytes of a request's head.
+pub const HOST_HEAD_BYTES: usize = 64 << 10;
+/// Headers of a request.
+pub const HOST_HEADERS: usize = 200;
+/// Bytes of a request's body.
+pub const HOST_BODY_BYTES: usize = 16 << 20;
+/// Between two comments that show that a stream of events lives.
+pub const HOST_KEEP_ALIVE: std::time::Duration = std::time::Duration::from_secs(15);
+/// After the end of a runtime or of a client's credential, how long its connections may take to hear of it.
+pub const HOST_FAREWELL: std::time::Duration = std::time::Duration::from_secs(2);
+/// How long a closed connection is still read, so that its last answer is not lost with what it did not read.
+pub const HOST_LINGER: std::time::Duration = std::time::Duration::from_millis(500);
+/// How long control of a hosted agent lasts that is not renewed, unless it is told otherwise.
+pub const HOST_LEASE: std::time::Duration = std::time::Duration::from_secs(30);
+/// How long an observer is remembered who has no stream open.
+pub const HOST_OBSERVER: std::time::Duration = std::time::Duration::from_secs(120);
+/// Observers that are remembered.
+pub const HOST_OBSERVERS: usize = 1_024;
+/// Credentials that a hosted agent's owner may have made.
+pub const HOST_CREDENTIALS: usize = 256;
+/// Events of a hosted agent that are kept for who attaches; then the oldest go into its history.
+pub const HOST_RING: usize = 16_384;
+/// Bytes of such events. With the history they stay below [`RUNTIME_ANSWER`].
+pub const HOST_RING_BYTES: usize = 16 << 20;
+/// Bytes of the history of a hosted agent that are kept.
+pub const HOST_HISTORY_BYTES: usize = 8 << 20;
+/// Bytes of one message there; what is over is left out.
+pub const HOST_MESSAGE_BYTES: usize = 1 << 20;
+/// Events that a subscriber may be behind; then its stream ends.
+pub const HOST_LAG: usize = 1_024;
+/// Bytes of such events.
+pub const HOST_LAG_BYTES: usize = 16 << 20;
+/// Bytes of an event; texts in it are cut, and what the agent itself sent is left out, where they alone take much of that.
+pub const HOST_EVENT: usize = 4 << 20;
+/// Operations of a kind that a descriptor lists, so that it stays within [`RUNTIME_SHORT_ANSWER`].
+pub const HOST_OPERATIONS: usize = 256;
+/// Bytes of a question to a person.
+pub const HOST_APPROVAL: usize = 128 << 10;
+/// Bytes of what a turn answered that are told at its end.
+pub const HOST_REPLY: usize = 4 << 20;
+/// Questions to a person that are open at the same time, and those of a turn that are remembered; one more is denied.
+pub const HOST_APPROVALS: usize = 64;
+/// How long an interrupted turn is waited for before the interruption is answered.
+pub const HOST_INTERRUPT: std::time::Duration = std::time::Duration::from_secs(2);
+/// Images of a prompt.
+pub const HOST_IMAGES: usize = 4;
+/// Bytes of one, as it is written in a request.
+pub const HOST_IMAGE_BYTES: usize = 12 << 20;
+/// Bytes of all images of a prompt.
+pub const HOST_IMAGES_BYTES: usize = 32 << 20;

@@ -2,7 +2,7 @@
 
 use super::output::{self, Colour, Failure, Screen, plain};
 use super::{LookArgs, own_config, words};
-use crate::harness::Homes;
+use crate::harness::{Homes, store_of};
 use crate::protocol::{
     CoverageParams, Harness, HarnessCoverage, ListParams, Problem, RootCoverage, RootOrigin, Skipped,
 };
@@ -59,7 +59,10 @@ fn report(findings: &Findings, named: usize, home: Option<&str>, screen: &Screen
         let name = screen.paint(harness.id.name(), Colour::Bold);
         text.push_str(&format!("\n{name}\n"));
         if harness.roots.is_empty() {
-            text.push_str("  nowhere to look: HOME is not set; name a place by --root\n");
+            text.push_str(match store_of(harness.id) {
+                Some(_) => "  nowhere to look: HOME is not set; name a place by --root\n",
+                None => "  no place to look: such agents are known while `tackroom host` runs them\n",
+            });
         }
         for root in &harness.roots {
             text.push_str(&of_root(harness.id, root, named, home));

@@ -6,6 +6,7 @@ mod completions;
 mod demo;
 mod doctor;
 mod follow;
+mod host;
 mod keys;
 mod line;
 mod list;
@@ -26,7 +27,7 @@ mod watch;
 mod words;
 
 use crate::authority::Grant;
-use crate::harness::Homes;
+use crate::harness::{Homes, store_of};
 use crate::limits;
 use crate::peer::courier::Program;
 use crate::protocol::{Harness, Limits, RootOrigin};
@@ -61,6 +62,7 @@ Examples:
   tackroom watch --live            what runs now, as it changes
   tackroom resume 990cebda         back into one of them
   tackroom attach 990cebda         join one that runs
+  tackroom host -- opencode acp    run an agent that others can join
   tackroom serve --allow observe   for a program: JSON-RPC on stdin and stdout
 
 Exit codes:
@@ -70,7 +72,7 @@ Exit codes:
   3    what was named is not there
   4    of message: the session holds it back until a person lets it through
   5    of message: the session refuses messages
-  128+ a signal's number: it ended serve, attach, message, watch, follow or demo
+  128+ a signal's number: it ended serve, host, attach, message, watch, follow or demo
 resume ends as the program does that it runs.
 
 Nothing is ever written to a store: sessions are not renamed, edited or deleted.";
@@ -91,6 +93,8 @@ enum Command {
     Resume(resume::ResumeArgs),
     /// Join a running agent: see what it does, answer what it asks, and drive it
     Attach(attach::AttachArgs),
+    /// Run an agent so that many can join it
+    Host(host::HostArgs),
     /// Show and drive live runtimes, one step at a time
     Runtime(runtime::RuntimeArgs),
     /// Tell where sessions were looked for, what was found and what was passed over
@@ -103,6 +107,9 @@ enum Command {
     Serve(serve::ServeArgs),
     /// Write the protocol's schema: schema.json, meta.json, openrpc.json
     Schema(schema::SchemaArgs),
+    /// The agent that the demo hosts
+    #[command(hide = true)]
+    DemoAgent,
     /// Print the completions for a shell
     Completions(completions::CompletionsArgs),
     /// Write the manual pages
@@ -131,6 +138,9 @@ impl LookArgs {
 fn parse_root(text: &str) -> Result<(Harness, PathBuf), String> {
     let (harness, path) = text.split_once('=').ok_or("write it as HARNESS=PATH")?;
     let harness: Harness = harness.parse().map_err(|error| format!("{error}"))?;
+    if store_of(harness).is_none() {
+        return Err(format!("{} keeps no sessions that are known here", harness.name()));
+    }
     let path = std::path::absolute(path).map_err(|error| format!("`{path}` is no path: {error}"))?;
     Ok((harness, path))
 }
@@ -139,7 +149,7 @@ fn parse_root(text: &str) -> Result<(Harness, PathBuf), String> {
 fn own_config(look: &LookArgs) -> Config {
     let limits = Limits { page_max: usize::MAX, ..limits::DEFAULT };
     let courier = CourierArgs::default().program();
-    Config { ceiling: Grant::all(), homes: look.homes(), allow_homes: false, limits, courier }
+    Config { ceiling: Grant::all(), homes: look.homes(), allow_homes: false, limits, agents: Vec::new(), courier }
 }
 
 /// What delivers messages, for every subcommand that can.
@@ -182,10 +192,12 @@ pub fn main() -> ExitCode {
         Command::Message(args) => message::run(&args),
         Command::Resume(args) => resume::run(&args),
         Command::Attach(args) => attach::run(&args),
+        Command::Host(args) => host::run(&args),
         Command::Runtime(args) => runtime::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Settings(args) => settings::run(&args),
         Command::Demo(args) => demo::run(&args),
+        Command::DemoAgent => demo::agent(),
         Command::Serve(args) => serve::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Completions(args) => completions::run(&args),

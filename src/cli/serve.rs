@@ -7,8 +7,9 @@ use crate::limits;
 use crate::platform::{memory, signals::Signals, stdio};
 use crate::protocol::{AuthorityRequest, Harness, Limits, Permission};
 use crate::rpc::{self, End, Framing};
-use crate::service::{Config, Service};
+use crate::service::{Agent, Config, Service};
 use clap::{Args, ValueEnum};
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -32,6 +33,9 @@ pub struct ServeArgs {
     /// Let the client name more homes in `initialize`
     #[arg(long)]
     allow_homes: bool,
+    /// Let clients with the permission `start` start this agent. May be repeated
+    #[arg(long = "start", value_name = "NAME=COMMAND", value_parser = parse_agent)]
+    agents: Vec<Agent>,
     /// How messages are told apart
     #[arg(long, value_enum, default_value_t = FramingArg::Auto)]
     framing: FramingArg,
@@ -76,8 +80,30 @@ fn config(args: &ServeArgs) -> Result<Config, String> {
     };
     let ceiling = Grant::all().narrow(&request).map_err(|error| error.to_string())?;
     let limits = lower(&args.limits)?;
-    let courier = args.courier.program();
-    Ok(Config { ceiling, homes: args.look.homes(), allow_homes: args.allow_homes, limits, courier })
+    let mut names = HashSet::new();
+    if let Some(twice) = args.agents.iter().find(|agent| !names.insert(&agent.name)) {
+        return Err(format!("--start {}: there are two of this name", twice.name));
+    }
+    let (agents, courier) = (args.agents.clone(), args.courier.program());
+    Ok(Config { ceiling, homes: args.look.homes(), allow_homes: args.allow_homes, limits, agents, courier })
+}
+
+/// Takes a command apart as a shell does, without one: quotes and backslashes count, and nothing is put in.
+fn parse_agent(text: &str) -> Result<Agent, String> {
+    let (name, command) = text.split_once('=').ok_or("write it as NAME=COMMAND")?;
+    let is_name = (1..=limits::START_NAME).contains(&name.len())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
+    if !is_name {
+        return Err(format!("a name is 1 to {} of A-Z a-z 0-9 . _ -", limits::START_NAME));
+    }
+    let mut command = shell_words::split(command).map_err(|error| format!("the command has an open end: {error}"))?;
+    let program = command.first_mut().filter(|program| !program.is_empty()).ok_or("there is no command")?;
+    // The agent works in another directory.
+    if program.contains('/') {
+        let absolute = std::path::absolute(&*program).map_err(|error| error.to_string())?;
+        *program = absolute.into_os_string().into_string().map_err(|_| "the program's path is not UTF-8")?;
+    }
+    Ok(Agent { name: name.to_owned(), command })
 }
 
 /// The bounds, with those lowered that `--limit` names.

@@ -1,5 +1,7 @@
 //! Where the operating system shows: files, processes, descriptors. The only place for `cfg` and `unsafe`.
 
+pub mod child;
+pub mod detach;
 pub mod directory;
 pub mod exec;
 pub mod files;
@@ -18,3 +20,4 @@ pub mod terminal;
 #[cfg(test)]
 pub mod testing;
 pub mod watch;
+pub mod within;

@@ -53,7 +53,7 @@ pub struct InitializeResult {
     pub protocol_version: i64,
     /// Who the server is.
     pub server_info: ServerInfo,
-    /// Nothing yet.
+    /// What it can do beyond its methods.
     pub capabilities: ServerCapabilities,
     /// Random, new for each server process: revisions of one instance mean nothing to another.
     pub instance_id: String,
@@ -79,10 +79,14 @@ pub struct ServerInfo {
     pub version: String,
 }
 
-/// What the server can do beyond its methods: nothing yet.
+/// What the server can do beyond its methods.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ServerCapabilities {}
+pub struct ServerCapabilities {
+    /// The agents that `runtime/start` can start for this client, by name; absent where it can start none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<Vec<String>>,
+}
 
 /// A harness and the roots of its stores.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]

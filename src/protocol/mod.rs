@@ -64,11 +64,14 @@ pub enum Harness {
     Supercode,
     /// The Supercode orchestrator.
     Orchestrator,
+    /// An agent that is none of these and speaks the Agent Client Protocol. It is known only while `tackroom host` runs
+    /// it: it has no store. Receipts of other programs do not know this word.
+    Acp,
 }
 
 impl Harness {
     /// Every harness, in the order in which they are listed.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::ClaudeCode,
         Self::Codex,
         Self::Gemini,
@@ -80,6 +83,7 @@ impl Harness {
         Self::Hermes,
         Self::Supercode,
         Self::Orchestrator,
+        Self::Acp,
     ];
 
     /// The word that stands for this harness on the wire.
@@ -96,6 +100,7 @@ impl Harness {
             Self::Hermes => "hermes",
             Self::Supercode => "supercode",
             Self::Orchestrator => "orchestrator",
+            Self::Acp => "acp",
         }
     }
 
@@ -113,6 +118,7 @@ impl Harness {
             Self::Hermes => "Hermes",
             Self::Supercode => "Supercode",
             Self::Orchestrator => "Supercode orchestrator",
+            Self::Acp => "ACP agent",
         }
     }
 }

@@ -1,4 +1,4 @@
-use super::{Harness, Permission, Source, State};
+use super::{Endpoint, Harness, Permission, Source, State};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -349,6 +349,29 @@ pub enum ElicitedAction {
 pub struct CloseResult {
     /// True: the runtime ends.
     pub closed: bool,
+}
+
+/// Params of `runtime/start`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StartParams {
+    /// One of the names that the spawner gave by `--start`; `initialize` tells them in `capabilities.start`.
+    pub name: String,
+    /// The directory in which the agent works: an absolute path.
+    pub workspace: String,
+    /// The agent's own id of a session to go on with. Absent: a new one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<String>,
+}
+
+/// Result of `runtime/start`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StartResult {
+    /// The runtime's own id. It outlives this server; `runtime/close` ends it.
+    pub runtime_id: String,
+    /// Its receipt.
+    pub endpoint: Endpoint,
 }
 
 /// Params of `registry/states`.

@@ -247,7 +247,8 @@ fn activity_of_runtime(runtime: &Runtime) -> Activity {
         State::Live | State::ShuttingDown | State::Persisted => None,
     };
     let pid = Some(runtime.receipt.pid);
-    Activity { status, waiting_for: None, source: ActivitySource::Runtime, pid, observed_at_ms: now_ms() }
+    let waiting_for = runtime.waiting_for.clone();
+    Activity { status, waiting_for, source: ActivitySource::Runtime, pid, observed_at_ms: now_ms() }
 }
 
 fn activity(live: &Live) -> Activity {

@@ -29,7 +29,7 @@ pub use query::Request;
 pub use subscription::Subscription;
 pub use watch::{Ready, Watching};
 
-use crate::harness::{self, Homes, Live, Root};
+use crate::harness::{Homes, Live, Root};
 use crate::protocol::{Harness, Problem, RootOrigin, Skipped};
 use crate::runtime::{Observed, Runtimes};
 use engine::Engine;
@@ -121,14 +121,11 @@ impl Registry {
         });
     }
 
-    /// The roots of every harness that has a store, as paths that can be shown.
+    /// The roots of every harness, as paths that can be shown.
     pub fn roots_by_harness(&self) -> Vec<(Harness, Vec<String>)> {
         let state = self.state();
         let shown = |root: &Root| root.path.display().to_string();
-        harness::stores()
-            .iter()
-            .map(|store| (store.harness(), state.homes.of(store.harness()).map(shown).collect()))
-            .collect()
+        Harness::ALL.into_iter().map(|harness| (harness, state.homes.of(harness).map(shown).collect())).collect()
     }
 
     /// The homes of Claude Code, whose process registries tell what lives.

@@ -1,18 +1,24 @@
 use super::error::{Error, name};
 use super::http::{Caller, Client, Connection, object};
 use super::sse::{Decoder, TooLarge};
-use crate::limits::{RUNTIME_ANSWER, RUNTIME_EVENT, RUNTIME_SHORT_ANSWER};
+use crate::limits::{self, RUNTIME_ANSWER, RUNTIME_EVENT, RUNTIME_SHORT_ANSWER};
 use crate::protocol::{
     Actions, Controller, Decision, Elicited, ElicitedAction, Lease, Observer, RuntimeEvent, RuntimeResponse, State,
 };
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
 use std::sync::Arc;
 
 /// The sequence number of an event that a runtime's own client invents when its stream ends.
 const SYNTHETIC: u64 = u64::MAX;
+
+/// The member of a descriptor's `extensions` that is ours.
+pub const OURS: &str = "tackroom";
+/// The member of that which says what a turn waits for; absent where it does not wait for a person.
+pub const WAITING_FOR: &str = "waitingFor";
 
 /// The methods of one runtime, for one caller. Deadlines are the caller's: each future may be dropped.
 ///
@@ -36,8 +42,10 @@ pub struct Descriptor {
     pub model: Option<String>,
     /// The profile of its program.
     pub profile: Option<String>,
-    /// Busy, idle or shutting down; live where it says something that is not known.
+    /// Busy, idle, waiting for a person or shutting down; live where it says something that is not known.
     pub state: State,
+    /// What it waits for, where it says that it waits for a person.
+    pub waiting_for: Option<String>,
     /// What it can do for this caller.
     pub actions: Actions,
 }
@@ -282,10 +290,14 @@ fn descriptor(raw: Box<RawValue>) -> Result<Descriptor, Error> {
         connection_state: String,
         #[serde(default)]
         actions: Option<Actions>,
+        #[serde(default)]
+        extensions: Value,
     }
     let wire: Wire = object(&raw)?;
+    let waiting_for = waiting_for(&wire.extensions).filter(|_| wire.turn_state == "busy");
     let state = match (wire.connection_state.as_str(), wire.turn_state.as_str()) {
         ("shutting_down", _) => State::ShuttingDown,
+        (_, "busy") if waiting_for.is_some() => State::Waiting,
         (_, "busy") => State::Busy,
         (_, "idle") => State::Idle,
         _ => State::Live,
@@ -297,8 +309,15 @@ fn descriptor(raw: Box<RawValue>) -> Result<Descriptor, Error> {
         model: wire.model,
         profile: wire.emulation_profile,
         state,
+        waiting_for,
         actions: wire.actions.unwrap_or_default(),
     })
+}
+
+/// What a runtime of ours says besides: that its turn waits for a person, and for what.
+fn waiting_for(extensions: &Value) -> Option<String> {
+    let said = extensions.get(OURS)?.get(WAITING_FOR)?.as_str()?;
+    Some(said.chars().filter(|c| !c.is_control()).take(limits::PEER_NAME_CHARS).collect())
 }
 
 #[derive(Deserialize)]
@@ -387,5 +406,28 @@ impl<'a> From<&'a RuntimeResponse> for WireResponse<'a> {
 impl<'a> From<&'a Elicited> for WireElicited<'a> {
     fn from(elicited: &'a Elicited) -> Self {
         Self { request_id: elicited.request_id, action: elicited.action, content: elicited.content.as_ref() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_busy_runtime_waits_only_where_it_says_so_in_words() {
+        let state = |turn: &str, connection: &str, ours: Value| {
+            let told = json!({ "session_id": "s", "source_harness": null, "turn_state": turn,
+                "connection_state": connection, "extensions": { OURS: ours } });
+            let descriptor = descriptor(serde_json::value::to_raw_value(&told).unwrap()).unwrap();
+            (descriptor.state, descriptor.waiting_for)
+        };
+        let waits = json!({ WAITING_FOR: "app\u{1b}roval" });
+        assert_eq!(state("busy", "connected", waits.clone()), (State::Waiting, Some("approval".to_owned())));
+        assert_eq!(state("idle", "connected", waits.clone()), (State::Idle, None));
+        assert_eq!(state("busy", "shutting_down", waits).0, State::ShuttingDown);
+        for other in [json!(null), json!({}), json!({ WAITING_FOR: null }), json!({ WAITING_FOR: true }), json!([])] {
+            assert_eq!(state("busy", "connected", other), (State::Busy, None));
+        }
     }
 }

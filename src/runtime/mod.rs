@@ -22,7 +22,7 @@ mod sse;
 mod tests;
 
 pub use address::{Address, AddressError};
-pub use api::{Api, Descriptor, EventStream, Snapshot};
+pub use api::{Api, Descriptor, EventStream, OURS, Snapshot, WAITING_FOR};
 pub use attach::timely;
 pub use attachment::Attachment;
 pub use error::{Error, RemoteError};

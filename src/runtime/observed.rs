@@ -29,6 +29,8 @@ pub struct Runtime {
     pub receipt: Receipt,
     /// What it does.
     pub state: State,
+    /// What it waits for, where it waits for a person and says so.
+    pub waiting_for: Option<String>,
     /// The model that it names.
     pub model: Option<String>,
     /// The profile that it names.
@@ -50,8 +52,8 @@ impl Runtime {
             })
         };
         self.receipt == other.receipt
-            && (self.state, &self.model, &self.profile, self.actions)
-                == (other.state, &other.model, &other.profile, other.actions)
+            && (self.state, &self.waiting_for, &self.model, &self.profile, self.actions)
+                == (other.state, &other.waiting_for, &other.model, &other.profile, other.actions)
             && who(self) == who(other)
     }
 }

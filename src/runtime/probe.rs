@@ -146,8 +146,8 @@ impl Known {
         let receipt = self.record.public(Some(true));
         let profile = descriptor.profile.or_else(|| receipt.metadata.profile.clone());
         let trouble = lease.as_ref().err().map(|error| trouble(&self.record, error.as_ref()));
-        let (state, model, actions) = (descriptor.state, descriptor.model, descriptor.actions);
-        let runtime = Runtime { receipt, state, model, profile, actions, lease: lease.ok() };
+        let Descriptor { state, waiting_for, model, actions, .. } = descriptor;
+        let runtime = Runtime { receipt, state, waiting_for, model, profile, actions, lease: lease.ok() };
         Probed { runtime: Some(runtime), trouble, forget: false }
     }
 

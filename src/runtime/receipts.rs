@@ -145,6 +145,11 @@ impl Receipts {
 
     /// Publishes a runtime. Its receipt stays until it is unregistered, or this value or the owner is gone.
     pub fn register(&self, params: &RegisterParams) -> Result<Endpoint, Error> {
+        self.publish(params, None)
+    }
+
+    /// The same for a runtime whose work another process does, the owner's child. What counts is whether the owner lives.
+    pub fn publish(&self, params: &RegisterParams, child: Option<i32>) -> Result<Endpoint, Error> {
         let mut published = self.published();
         if published.closed {
             return Err(Error::Closed);
@@ -155,7 +160,7 @@ impl Receipts {
         let mut random = [0; 16];
         getrandom::fill(&mut random).map_err(io::Error::other)?;
         let id = format!("{:032x}", u128::from_ne_bytes(random));
-        let content = register::content(&id, params)?;
+        let content = register::content(&id, params, child)?;
         if content.len() > limits::RECEIPT_BYTES {
             return Err(Refusal::from(Unfit::TooLarge(limits::RECEIPT_BYTES)).into());
         }

@@ -47,7 +47,7 @@ enum SupervisorContent<'a> {
 }
 
 /// The receipt `id` of a runtime whose owner runs. That it can be read back is for the caller to see.
-pub(super) fn content(id: &str, params: &RegisterParams) -> Result<Vec<u8>, Refusal> {
+pub(super) fn content(id: &str, params: &RegisterParams, child_pid: Option<i32>) -> Result<Vec<u8>, Refusal> {
     let pid = pid(params.pid.unwrap_or_else(|| std::process::id().into()))?;
     let metadata = params.metadata.as_ref();
     let supervisor = metadata.and_then(|metadata| metadata.supervisor.as_ref());
@@ -65,7 +65,7 @@ pub(super) fn content(id: &str, params: &RegisterParams) -> Result<Vec<u8>, Refu
         pid,
         created_at_ms: SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_millis() as u64),
         metadata: Metadata {
-            child_pid: None,
+            child_pid,
             profile: metadata.and_then(|metadata| metadata.profile.as_deref()),
             persistence_location: metadata.and_then(|metadata| metadata.persistence_location.as_deref()),
             endpoint_capabilities: metadata

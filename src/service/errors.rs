@@ -41,7 +41,8 @@ pub(super) fn errors_of(method: &Method) -> Vec<Reason> {
         "peer/message" => &[&[NotLive, IdentityMismatch, InvalidEndpoint, DeliveryFailed, TooLarge]],
         "settings/read" => &[&[NotFound, Io, InvalidSettings, TooLarge]],
         "settings/update" => &[&[NotFound, Io, ChangedDuringWrite, InvalidSettings, TooLarge]],
-        name if name.starts_with("runtime/") && name != "runtime/start" => &[RUNTIME],
+        "runtime/start" => &[&[NotFound, Timeout, Io, Execution]],
+        name if name.starts_with("runtime/") => &[RUNTIME],
         _ => &[Reason::ALL],
     };
     let does_fit = |reason: &&Reason| match reason {

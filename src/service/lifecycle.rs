@@ -1,6 +1,7 @@
 //! Opening, narrowing and ending the conversation.
 
 use super::{Context, Direction, NOTIFICATIONS, Service, methods};
+use crate::harness::store_of;
 use crate::protocol::{
     Empty, HarnessInfo, InitializeParams, InitializeResult, NarrowParams, NarrowResult, PROTOCOL_VERSION, Permission,
     Reason, RpcError, ServerCapabilities, ServerInfo,
@@ -34,6 +35,9 @@ pub(super) fn initialize(
     if let Some(relative) = homes.values().flatten().find(|home| !Path::new(home).is_absolute()) {
         return Err(invalid(format!("home `{relative}` is not an absolute path")));
     }
+    if let Some(harness) = homes.keys().find(|harness| store_of(**harness).is_none()) {
+        return Err(invalid(format!("`homes.{harness}`: {} keeps no sessions that are known here", harness.name())));
+    }
     let request = params.authority.unwrap_or_default();
     let grant = context.grant.narrow(&request).map_err(|error| invalid(error.to_string()))?;
 
@@ -55,11 +59,13 @@ pub(super) fn initialize(
         .filter(|(harness, _)| grant.reaches_harness(*harness))
         .map(|(id, roots)| HarnessInfo { id, name: id.name().to_owned(), roots })
         .collect();
+    let start = service.config.agents.iter().map(|agent| agent.name.clone()).collect::<Vec<_>>();
+    let start = (!start.is_empty() && grant.allows(Permission::Start)).then_some(start);
     let sent = NOTIFICATIONS.iter().filter(|notice| notice.direction == Direction::FromServer);
     Ok(InitializeResult {
         protocol_version: PROTOCOL_VERSION,
         server_info: ServerInfo { name: "tackroom".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
-        capabilities: ServerCapabilities {},
+        capabilities: ServerCapabilities { start },
         instance_id: service.instance_id.clone(),
         authority: grant.to_protocol(),
         methods: methods().iter().map(|method| method.name.to_owned()).collect(),

@@ -14,6 +14,7 @@ mod session;
 #[cfg(test)]
 mod session_tests;
 mod settings;
+mod start;
 mod table;
 mod watch;
 
@@ -53,6 +54,17 @@ pub struct Config {
     pub limits: Limits,
     /// What delivers messages.
     pub courier: courier::Program,
+    /// What clients may start.
+    pub agents: Vec<Agent>,
+}
+
+/// An agent that `runtime/start` can start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Agent {
+    /// What clients call it.
+    pub name: String,
+    /// The program and its arguments.
+    pub command: Vec<String>,
 }
 
 /// The server behind all methods: one per process.
@@ -66,6 +78,7 @@ pub struct Service {
     first_states: Semaphore,
     handle: Handle,
     attaching: Arc<Semaphore>,
+    starting: Semaphore,
     instance_id: String,
 }
 
@@ -82,8 +95,9 @@ impl Service {
         let first_states = Semaphore::new(limits::FIRST_STATES);
         let attaching = Arc::new(Semaphore::new(config.limits.attachments));
         let couriers = Couriers::new(config.courier.clone());
+        let starting = Semaphore::new(limits::HOSTS_STARTING);
         let named = 0.into();
-        Ok(Self { config, registry, runtimes, couriers, named, first_states, attaching, handle, instance_id })
+        Ok(Self { config, registry, runtimes, couriers, named, first_states, attaching, starting, handle, instance_id })
     }
 
     /// Removes what servers that were killed left behind. Reads files.

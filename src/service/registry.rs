@@ -1,12 +1,12 @@
 //! The inventory: pages of it, one entry, and where it was looked for.
 
 use super::{Context, Service};
+use crate::limits;
 use crate::protocol::{
-    CoverageParams, CoverageResult, DescribeParams, DescribeResult, HarnessCoverage, ListParams, ListResult, Query,
-    Reason, RootCoverage, RpcError, Source, SourceState, State, StateSource, StatesParams, StatesResult,
+    CoverageParams, CoverageResult, DescribeParams, DescribeResult, Harness, HarnessCoverage, ListParams, ListResult,
+    Query, Reason, RootCoverage, RpcError, Source, SourceState, State, StateSource, StatesParams, StatesResult,
 };
 use crate::registry::{Attendant, Error, Request, RootReport};
-use crate::{harness, limits};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -109,9 +109,8 @@ pub(super) fn coverage(
     let snapshot = service.registry.snapshot_of_files(context)?;
     let reports: Vec<&RootReport> = snapshot.reports().collect();
     let scoped = context.grant.has_workspace_scope();
-    let harnesses = harness::stores()
-        .iter()
-        .map(|store| store.harness())
+    let harnesses = Harness::ALL
+        .into_iter()
         .filter(|harness| context.grant.reaches_harness(*harness))
         .filter(|harness| params.harnesses.as_ref().is_none_or(|wanted| wanted.contains(harness)))
         .map(|harness| {

@@ -38,7 +38,14 @@ impl Server {
         homes.add_named(Harness::ClaudeCode, &home.path().join("claude"), RootOrigin::Flag);
         homes.add_named(Harness::Codex, &home.path().join("codex"), RootOrigin::Flag);
         let courier = Program::new("no-courier".into(), "none".into(), std::iter::empty());
-        let config = Config { ceiling: Grant::all(), homes, allow_homes: false, limits: limits::DEFAULT, courier };
+        let config = Config {
+            ceiling: Grant::all(),
+            homes,
+            allow_homes: false,
+            limits: limits::DEFAULT,
+            agents: Vec::new(),
+            courier,
+        };
         let service = Service::new(config, crate::runtime::testing::handle()).unwrap();
         let (sender, outgoing) = mpsc::channel(8);
         let context =

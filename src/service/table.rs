@@ -1,7 +1,7 @@
 //! The method table: the one source of dispatch, permission, schema and docs.
 
 use super::method::{Method, Work, row, waiting_row};
-use super::{Service, follow, lifecycle, peer, registry, runtime, session, settings, watch};
+use super::{Service, follow, lifecycle, peer, registry, runtime, session, settings, start, watch};
 use crate::protocol::{
     AcceptedResult, AttachParams, AttachResult, AttachmentParams, CloseResult, CoverageParams, CoverageResult,
     DescribeParams, DescribeResult, DetachResult, DiscoverParams, DiscoverResult, Empty, FollowParams, FollowResult,
@@ -9,8 +9,8 @@ use crate::protocol::{
     LeaseResult, ListParams, ListResult, LoadParams, LoadResult, MessageParams, MessageResult, NarrowParams,
     NarrowResult, PeerListResult, PeerResult, PeerSelector, Permission, ReceiptsResult, RegisterParams, RegisterResult,
     RespondParams, RuntimeDescribeParams, RuntimeDescribeResult, Settings, SettingsReadParams, SettingsUpdateParams,
-    StatesParams, StatesResult, SteerParams, SteerResult, SubmitParams, SubmitResult, UnfollowParams, UnregisterParams,
-    UnwatchParams, WatchParams, WatchResult,
+    StartParams, StartResult, StatesParams, StatesResult, SteerParams, SteerResult, SubmitParams, SubmitResult,
+    UnfollowParams, UnregisterParams, UnwatchParams, WatchParams, WatchResult,
 };
 use jsonrpsee::RpcModule;
 use jsonrpsee::core::RegisterMethodError;
@@ -25,7 +25,7 @@ pub fn outlasts_input(method: &str) -> bool {
 
 /// Every request that the server knows.
 pub fn methods() -> Vec<Method> {
-    use Permission::{Approve, Configure, Interact, Message, Observe, Register, Terminate};
+    use Permission::{Approve, Configure, Interact, Message, Observe, Register, Start, Terminate};
     use Work::{Blocking, Inline};
     vec![
         row::<InitializeParams, InitializeResult>(
@@ -201,6 +201,12 @@ pub fn methods() -> Vec<Method> {
             &[Interact, Approve],
             runtime::respond,
             "Answers a request of the runtime.",
+        ),
+        waiting_row::<StartParams, StartResult, _>(
+            "runtime/start",
+            &[Start],
+            start::start,
+            "Starts an agent that the spawner named as a runtime, which outlives this server.",
         ),
         waiting_row::<AttachmentParams, CloseResult, _>(
             "runtime/close",

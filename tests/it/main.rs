@@ -13,6 +13,8 @@ mod day_in_the_life;
 mod descriptors;
 mod examples;
 mod framing;
+mod host;
+mod host_agent;
 mod inflight;
 mod life_of_a_runtime;
 mod lifecycle;

@@ -1,7 +1,8 @@
 //! What README.md says is what the program does.
 
+use crate::support::host::published;
 use crate::support::runtime::{Options, Runtime, Step};
-use crate::support::{DEADLINE, Home, uuid};
+use crate::support::{DEADLINE, Home, receipts, uuid};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::json;
@@ -39,6 +40,7 @@ fn session(section: &str, home: &Home) -> (String, String) {
     for line in promised.lines().filter_map(|line| line.strip_prefix("$ ")) {
         let mut command = Command::new("sh");
         command.args(["-c", line]).env_clear().env("PATH", &path).env("HOME", home.path()).stdin(Stdio::null());
+        command.current_dir(home.path());
         said.push_str(&format!("$ {line}\n{}", shown(&command.output().unwrap())));
     }
     (promised, said)
@@ -106,6 +108,40 @@ fn the_shell_session_with_a_runtime_says_what_it_says() {
     runtime.publish(&home.path().join(".config/supercode/live-runtimes"));
     let (promised, said) = session("Join a running agent", &home);
     assert_eq!(promised, said);
+}
+
+/// Ends the hosts that are published in a home, which end nowhere else if the test fails.
+struct Ends<'a>(&'a Home);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        for name in published(self.0) {
+            let receipt = std::fs::read(receipts(self.0).join(name)).unwrap_or_default();
+            let receipt: serde_json::Value = serde_json::from_slice(&receipt).unwrap_or_default();
+            if let Some(pid) = receipt["pid"].as_i64() {
+                let _ = kill(Pid::from_raw(pid as i32), Signal::SIGKILL);
+            }
+        }
+    }
+}
+
+#[test]
+fn an_agent_is_hosted_as_the_readme_hosts_it() {
+    let home = Home::new();
+    let ends = Ends(&home);
+    let (promised, said) = session("Host an agent", &home);
+    drop(ends);
+    let place = home.path().canonicalize().unwrap();
+    let said = said.replace(place.to_str().unwrap(), "/home/demo");
+    // What is long and hexadecimal is random, and so is its beginning.
+    let is_random = |word: &str| word.len() >= 8 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let lasting = |text: &str| -> Vec<String> {
+        let is_age = |word: &str| word.strip_suffix('s').is_some_and(|seconds| seconds.parse::<u32>().is_ok());
+        let settled = |word| if is_random(word) || is_age(word) { "[random]" } else { word };
+        let words = text.split([' ', '\n', '/']).map(settled);
+        words.map(str::to_owned).collect()
+    };
+    assert_eq!(lasting(&promised), lasting(&said), "{said}");
 }
 
 #[test]

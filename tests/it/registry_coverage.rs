@@ -40,3 +40,22 @@ fn only_the_harnesses_that_are_asked_for_are_told() {
         .error()
         .is(-32602, "invalid_params");
 }
+
+#[test]
+fn an_agent_that_keeps_no_sessions_here_has_no_root_and_can_be_given_none() {
+    let mut server = Spawn::empty().args(["--allow-homes"]).start();
+    let params = json!({ "clientInfo": { "name": "test" }, "homes": { "acp": ["/somewhere"] } });
+    let refused = server.request("initialize", params).error();
+    assert!(refused.is(-32602, "invalid_params").message.contains("homes.acp"), "{}", refused.message);
+    let known = server.initialize(json!({}))["harnesses"].take();
+    let last = known.as_array().unwrap().last().unwrap();
+    assert_eq!(last, &json!({ "id": "acp", "name": "ACP agent", "roots": [] }));
+    let told = server.request("registry/coverage", json!({ "harnesses": ["acp"] })).result();
+    assert_eq!((&told["harnesses"][0]["id"], &told["harnesses"][0]["roots"]), (&json!("acp"), &json!([])));
+    let listed = server.request("registry/list", json!({ "query": { "harnesses": ["acp"] } })).result();
+    assert_eq!(listed["total"], 0);
+    let wrong = std::process::Command::new(env!("CARGO_BIN_EXE_tackroom")).args(["list", "--root", "acp=/x"]).output();
+    let wrong = wrong.unwrap();
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("ACP agent keeps no sessions that are known here"));
+}

@@ -138,6 +138,11 @@ export interface Methods {
    */
   "runtime/respond": { params: RespondParams; result: AcceptedResult };
   /**
+   * Starts an agent that the spawner named as a runtime, which outlives this server.
+   * Needs `start`.
+   */
+  "runtime/start": { params: StartParams; result: StartResult };
+  /**
    * Ends a runtime.
    * Needs `terminate`.
    */
@@ -260,7 +265,7 @@ export interface InitializeResult {
   protocolVersion: number;
   /** Who the server is. */
   serverInfo: ServerInfo;
-  /** Nothing yet. */
+  /** What it can do beyond its methods. */
   capabilities: ServerCapabilities;
   /** Random, new for each server process: revisions of one instance mean nothing to another. */
   instanceId: string;
@@ -284,8 +289,11 @@ export interface ServerInfo {
   version: string;
 }
 
-/** What the server can do beyond its methods: nothing yet. */
-export type ServerCapabilities = Record<string, never>;
+/** What the server can do beyond its methods. */
+export interface ServerCapabilities {
+  /** The agents that `runtime/start` can start for this client, by name; absent where it can start none. */
+  start?: string[];
+}
 
 /** What a client may do, and to which entries. */
 export interface Authority {
@@ -339,7 +347,12 @@ export type Harness =
   /** Supercode. */
   | "supercode"
   /** The Supercode orchestrator. */
-  | "orchestrator";
+  | "orchestrator"
+  /**
+   * An agent that is none of these and speaks the Agent Client Protocol. It is known only while `tackroom host` runs
+   * it: it has no store. Receipts of other programs do not know this word.
+   */
+  | "acp";
 
 /** A harness and the roots of its stores. */
 export interface HarnessInfo {
@@ -994,6 +1007,14 @@ export interface InvokeResult {
   result: unknown;
 }
 
+/** Result of `runtime/start`. */
+export interface StartResult {
+  /** The runtime's own id. It outlives this server; `runtime/close` ends it. */
+  runtimeId: string;
+  /** Its receipt. */
+  endpoint: Endpoint;
+}
+
 /** Result of `runtime/close`. */
 export interface CloseResult {
   /** True: the runtime ends. */
@@ -1547,6 +1568,16 @@ export interface Elicited {
   action: ElicitedAction;
   /** The answer. */
   content?: unknown;
+}
+
+/** Params of `runtime/start`. */
+export interface StartParams {
+  /** One of the names that the spawner gave by `--start`; `initialize` tells them in `capabilities.start`. */
+  name: string;
+  /** The directory in which the agent works: an absolute path. */
+  workspace: string;
+  /** The agent's own id of a session to go on with. Absent: a new one. */
+  load?: string | null;
 }
 
 /** Params of `session/follow`. */

@@ -1,8 +1,12 @@
 //! `tackroom demo`: the real server at work on a built-in sample home, shown message by message.
 
+mod agent;
+mod hosted;
 mod sample;
 mod shown;
 mod talk;
+
+pub use agent::run as agent;
 
 use super::output::{self, Colour, Failure, Screen};
 use super::{FAILED, words};
@@ -48,6 +52,7 @@ fn show(home: &Path) -> Result<ExitCode, Failure> {
         home.display()
     ))?;
     talk::talk(home, &screen)?;
+    hosted::show(home, &screen)?;
     let heading = "The same for a person: `tackroom list`";
     output::write(&format!("\n{}\n\n", screen.paint(heading, Colour::Bold)))?;
     let mut list = tackroom(home)?;

@@ -14,7 +14,7 @@ const MAX_COLUMNS: usize = 120;
 
 /// Speaks with a server that sees the sample home, and shows what is said.
 pub fn talk(home: &Path, screen: &Screen) -> Result<(), Failure> {
-    let mut talk = Talk::open(home, screen)?;
+    let mut talk = Talk::open(home, screen, "", "observe")?;
     talk.tell("The client opens. The server was started with `--allow observe`, so that is what it grants.")?;
     talk.ask(
         "initialize",
@@ -47,8 +47,11 @@ pub fn talk(home: &Path, screen: &Screen) -> Result<(), Failure> {
     talk.close()
 }
 
-struct Talk<'a> {
+/// A client with a server of its own.
+pub struct Talk<'a> {
     screen: &'a Screen,
+    /// What stands before what is said, where there are several.
+    pub name: &'a str,
     server: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
@@ -56,47 +59,62 @@ struct Talk<'a> {
 }
 
 impl<'a> Talk<'a> {
-    fn open(home: &Path, screen: &'a Screen) -> Result<Self, Failure> {
+    pub fn open(home: &Path, screen: &'a Screen, name: &'a str, allow: &str) -> Result<Self, Failure> {
         let mut command = tackroom(home)?;
-        command.args(["serve", "--allow", "observe"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.args(["serve", "--allow", allow]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut server = command.spawn()?;
         let (Some(input), Some(output)) = (server.stdin.take(), server.stdout.take()) else {
             return Err(Failure::new(FAILED, "the server has no pipes"));
         };
-        Ok(Self { screen, server, input, output: BufReader::new(output), last_id: 0 })
+        Ok(Self { screen, name, server, input, output: BufReader::new(output), last_id: 0 })
     }
 
-    fn tell(&self, sentence: &str) -> Result<(), Failure> {
+    pub fn tell(&self, sentence: &str) -> Result<(), Failure> {
         output::write(&format!("\n{}\n", self.screen.paint(sentence, Colour::Bold)))
     }
 
     /// Sends a request and answers the answer.
     fn ask(&mut self, method: &str, params: Value) -> Result<Value, Failure> {
+        self.request(method, params)?;
+        let answer = self.next()?;
+        self.heard(&answer)?;
+        Ok(answer)
+    }
+
+    /// Sends a request; its answer is heard among what comes.
+    pub fn request(&mut self, method: &str, params: Value) -> Result<(), Failure> {
         self.last_id += 1;
-        self.send(&json!({"jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params}))?;
+        self.send(&json!({"jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params}))
+    }
+
+    /// The next message.
+    pub fn next(&mut self) -> Result<Value, Failure> {
         let mut line = String::new();
         if self.output.read_line(&mut line).map_err(gone)? == 0 {
             return Err(gone("it closed its output"));
         }
-        let answer: Value = serde_json::from_str(&line)?;
-        let room = self.screen.width.unwrap_or(MAX_COLUMNS).min(MAX_COLUMNS);
-        let arrow = self.screen.paint("<--", Colour::Calm);
-        output::write(&format!("{arrow} {}\n", shown::json(&answer, room)))?;
-        Ok(answer)
+        Ok(serde_json::from_str(&line)?)
     }
 
-    fn notify(&mut self, method: &str) -> Result<(), Failure> {
+    /// Shows what came.
+    pub fn heard(&self, message: &Value) -> Result<(), Failure> {
+        let room = self.screen.width.unwrap_or(MAX_COLUMNS).min(MAX_COLUMNS);
+        let arrow = self.screen.paint(&format!("{}<--", self.name), Colour::Calm);
+        output::write(&format!("{arrow} {}\n", shown::json(message, room)))
+    }
+
+    pub fn notify(&mut self, method: &str) -> Result<(), Failure> {
         self.send(&json!({"jsonrpc": "2.0", "method": method}))
     }
 
     fn send(&mut self, message: &Value) -> Result<(), Failure> {
-        let arrow = self.screen.paint("-->", Colour::Work);
+        let arrow = self.screen.paint(&format!("{}-->", self.name), Colour::Work);
         output::write(&format!("{arrow} {message}\n"))?;
         self.input.write_all(format!("{message}\n").as_bytes()).map_err(gone)
     }
 
     /// Waits for the server's end.
-    fn close(&mut self) -> Result<(), Failure> {
+    pub fn close(&mut self) -> Result<(), Failure> {
         let status = self.server.wait()?;
         match status.success() {
             true => output::write(&format!("The server ended: {status}.\n")),
@@ -113,6 +131,6 @@ impl Drop for Talk<'_> {
     }
 }
 
-fn gone(why: impl std::fmt::Display) -> Failure {
+pub fn gone(why: impl std::fmt::Display) -> Failure {
     Failure::new(FAILED, format!("the server ended in the middle of the demo ({why}); please report this"))
 }

@@ -1,5 +1,26 @@
 //! The agent that is hosted: a child process that speaks the Agent Client Protocol over its pipes.
 
+#[cfg(test)]
+mod captures;
+mod content;
+mod error;
+mod facts;
+mod files;
+mod history;
+mod lines;
+mod message;
+mod permission;
+mod process;
+mod prompt;
+mod session;
+mod start;
+mod terminal;
+mod tools;
+mod translate;
+mod words;
+
+pub use error::Error;
+
 use crate::protocol::Harness;
 use serde_json::{Map, Value};
 use std::ffi::OsString;
@@ -167,4 +188,11 @@ pub struct Agent {
     pub asks: mpsc::Sender<Ask>,
     /// What it tells. Bounded: an agent whose host does not read waits.
     pub told: mpsc::Receiver<Told>,
+}
+
+/// Starts an agent and brings it into a session: initialized, logged in where that needs nobody, a session made or loaded.
+/// Must be called within a runtime. The agent ends when `asks` or `told` is dropped: its input ends, it is asked to end, it
+/// is killed; `told` then says that it is gone, if it is still there. It is killed at once when the runtime ends.
+pub async fn start(options: &Options) -> Result<Agent, Error> {
+    start::start(options).await
 }

@@ -20,7 +20,15 @@ fn runtime(harness: Harness, session: &str, id: &str, at: u64) -> Runtime {
         "source": {"harness": harness, "sessionId": session, "workspace": "/in"},
     }))
     .unwrap();
-    Runtime { receipt, state: State::Idle, model: None, profile: None, actions: Actions::default(), lease: None }
+    Runtime {
+        receipt,
+        state: State::Idle,
+        waiting_for: None,
+        model: None,
+        profile: None,
+        actions: Actions::default(),
+        lease: None,
+    }
 }
 
 /// Stored sessions of two roots that share an id, and what lives and runs of them and beside them.

@@ -1,9 +1,10 @@
 use super::Home;
+use crate::support::host::wait_gone;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -73,4 +74,28 @@ fn a_signal_ends_it_and_nothing_is_left_behind() {
     kill(Pid::from_raw(child.id() as i32), Signal::SIGTERM).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(128 + Signal::SIGTERM as i32));
     assert!(is_empty(&temporary));
+}
+
+#[test]
+fn killed_it_leaves_no_host() {
+    let home = Home::new();
+    let (mut said, small) = std::io::pipe().unwrap();
+    fcntl(&small, FcntlArg::F_SETPIPE_SZ(4096)).unwrap();
+    let mut child = demo(&home).stdout(small).spawn().unwrap();
+    // What comes behind this does not fit into the pipe, so it goes no further.
+    let (mut read, mut byte) = (Vec::new(), [0]);
+    while !read.ends_with(b"Ben joins it.") {
+        said.read_exact(&mut byte).unwrap();
+        read.push(byte[0]);
+    }
+    let sample = fs::read_dir(home.path().join("tmp")).unwrap().next().unwrap().unwrap().path();
+    let receipts = sample.join(".config/supercode/live-runtimes");
+    let receipt = fs::read_dir(&receipts).unwrap().next().unwrap().unwrap().path();
+    let receipt: serde_json::Value = serde_json::from_slice(&fs::read(receipt).unwrap()).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    for pid in [&receipt["pid"], &receipt["metadata"]["child_pid"]] {
+        wait_gone(pid.as_i64().unwrap() as i32);
+    }
+    assert!(is_empty(&receipts));
 }

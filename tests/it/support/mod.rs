@@ -1,9 +1,11 @@
 //! What the tests share: a server to talk to, homes to show it, and the schema that holds for every frame.
 
+pub mod agent;
 mod answer;
 mod attach;
 pub mod folded;
 mod home;
+pub mod host;
 pub mod inventory;
 mod pty;
 pub mod runtime;

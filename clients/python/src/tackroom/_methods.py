@@ -38,6 +38,7 @@ from .types import (
     RuntimeResponse,
     Settings,
     Source,
+    StartResult,
     StateSource,
     StatesResult,
     SteerResult,
@@ -411,6 +412,20 @@ class Methods:
         - `response`: The answer.
         """
         result: AcceptedResult = await self.request("runtime/respond", {"attachment": attachment, "response": response})
+        return result
+
+    async def runtime_start(self, name: str, workspace: str, *, load: str | None = None) -> StartResult:
+        """`runtime/start`: Starts an agent that the spawner named as a runtime, which outlives this server. Needs
+        `start`.
+
+        - `name`: One of the names that the spawner gave by `--start`; `initialize` tells them in `capabilities.start`.
+        - `workspace`: The directory in which the agent works: an absolute path.
+        - `load`: The agent's own id of a session to go on with. Absent: a new one.
+        """
+        result: StartResult = await self.request(
+            "runtime/start",
+            {"name": name, "workspace": workspace, **given(load=load)},
+        )
         return result
 
     async def runtime_close(self, attachment: str) -> CloseResult:

@@ -98,6 +98,7 @@ __all__ = [
     "Skipped",
     "Source",
     "SourceState",
+    "StartResult",
     "State",
     "StateSource",
     "StatesResult",
@@ -125,7 +126,9 @@ class ServerInfo(TypedDict):
 
 
 class ServerCapabilities(TypedDict):
-    """What the server can do beyond its methods: nothing yet."""
+    """What the server can do beyond its methods."""
+    start: NotRequired[list[str]]
+    """The agents that `runtime/start` can start for this client, by name; absent where it can start none."""
 
 
 Permission: TypeAlias = Literal[
@@ -153,6 +156,7 @@ Harness: TypeAlias = Literal[
     "hermes",
     "supercode",
     "orchestrator",
+    "acp",
 ]
 """A coding-agent program whose sessions Tackroom knows."""
 
@@ -206,7 +210,7 @@ class InitializeResult(TypedDict):
     serverInfo: ServerInfo
     """Who the server is."""
     capabilities: ServerCapabilities
-    """Nothing yet."""
+    """What it can do beyond its methods."""
     instanceId: str
     """Random, new for each server process: revisions of one instance mean nothing to another."""
     authority: Authority
@@ -915,6 +919,14 @@ class OtherRuntimeResponse(Elicited):
 
 RuntimeResponse: TypeAlias = Union[ApprovalRuntimeResponse, ElicitationRuntimeResponse, OtherRuntimeResponse]
 """An answer to a request of a runtime."""
+
+
+class StartResult(TypedDict):
+    """Result of `runtime/start`."""
+    runtimeId: str
+    """The runtime's own id. It outlives this server; `runtime/close` ends it."""
+    endpoint: Endpoint
+    """Its receipt."""
 
 
 class CloseResult(TypedDict):

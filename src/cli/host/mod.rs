@@ -1,0 +1,207 @@
+//! `tackroom host`: any agent of the Agent Client Protocol as a live runtime that many can join.
+
+mod life;
+mod tmux;
+mod told;
+
+use super::output::{self, Failure};
+use super::{FAILED, USAGE};
+use crate::host::start::{Ready, Starter, Starting};
+use crate::limits;
+use crate::platform::signals::Signals;
+use crate::protocol::Harness;
+use clap::{Args, ValueEnum};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+#[derive(Args, Clone)]
+#[command(after_help = AFTER_HELP)]
+pub struct HostArgs {
+    /// The directory in which the agent works
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    workspace: PathBuf,
+    /// Go on with a session of the agent, by the agent's own id of it
+    #[arg(long, value_name = "SESSION")]
+    load: Option<String>,
+    /// Which program's sessions these are; absent: what the agent says, else what its name says
+    #[arg(long)]
+    harness: Option<Harness>,
+    /// Do not read or write files for the agent
+    #[arg(long)]
+    no_files: bool,
+    /// Do not run commands for the agent
+    #[arg(long)]
+    no_terminals: bool,
+    /// What becomes of what the agent asks while nobody watches
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = UnattendedArg::Deny)]
+    unattended: UnattendedArg,
+    /// How long who drives may be silent
+    #[arg(long, value_name = "MILLISECONDS", default_value_t = LEASE_MS, value_parser = clap::value_parser!(u64).range(100..=86_400_000))]
+    lease_ttl_ms: u64,
+    /// Run in a new session of tmux, and return when the agent is ready
+    #[arg(long, value_name = "NAME", value_parser = tmux::name)]
+    tmux: Option<String>,
+    /// Run in the background, and return when the agent is ready
+    #[arg(long)]
+    detach: bool,
+    /// Print what there is to attach to as JSON
+    #[arg(long)]
+    json: bool,
+    /// Where who started this is to be told
+    #[arg(long, value_name = "SOCKET", hide = true)]
+    report: Option<PathBuf>,
+    /// The session of tmux that this runs in
+    #[arg(long, value_name = "NAME", hide = true)]
+    within_tmux: Option<String>,
+    /// The agent: a program that speaks the Agent Client Protocol over its pipes, and its arguments
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+const LEASE_MS: u64 = limits::HOST_LEASE.as_secs() * 1_000;
+
+const AFTER_HELP: &str = "\
+Examples:
+  tackroom host -- opencode acp
+  tackroom host --detach --workspace ~/src/roof -- gemini --acp
+  tackroom attach ID       join it, here or in another terminal
+
+Exit codes:
+  0    it was closed by a client; with --detach or --tmux: it is ready
+  1    the agent could not be started, or ended without being told to
+  2    the words of the command line cannot be understood
+  128+ a signal's number: it ended the host, and the agent with it";
+
+/// What becomes of what the agent asks while nobody watches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum UnattendedArg {
+    /// It is denied at once, as other runtimes do
+    Deny,
+    /// It waits for somebody
+    Wait,
+}
+
+impl UnattendedArg {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Deny => "deny",
+            Self::Wait => "wait",
+        }
+    }
+}
+
+pub fn run(args: &HostArgs) -> Result<ExitCode, Failure> {
+    let args = args.settled()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let end = runtime.block_on(async {
+        match (&args.report, &args.tmux) {
+            (Some(report), _) => report_to(&args, report).await,
+            (None, Some(name)) => started(&args, tmux::start(&args, name)).await,
+            (None, None) if args.detach => {
+                started(&args, async { Ok(Starting::detached(&args.arguments(), &args.workspace)?) }).await
+            }
+            (None, None) => life::live(&args, None).await,
+        }
+    });
+    // A thread that waits for a file or for a terminal cannot be cancelled; it must not keep the process.
+    runtime.shutdown_timeout(Duration::ZERO);
+    end
+}
+
+/// A host of somebody who is told whether it came to be.
+async fn report_to(args: &HostArgs, report: &Path) -> Result<ExitCode, Failure> {
+    life::live(args, Some(Starter::named(report).await?)).await
+}
+
+/// Waits for a host that is being started elsewhere, and tells how to join it.
+async fn started(
+    args: &HostArgs,
+    starting: impl Future<Output = Result<Starting, Failure>>,
+) -> Result<ExitCode, Failure> {
+    let mut signals = Signals::new()?;
+    let ready = async {
+        let mut starting = starting.await?;
+        let ready = starting.ready().await?;
+        starting.go_on().await?;
+        starting.left().await;
+        Ok::<_, Failure>(ready)
+    };
+    let ready = tokio::select! {
+        ready = ready => ready?,
+        // What was begun ends with this.
+        signal = signals.next() => return Ok(ExitCode::from(128 + signal)),
+    };
+    args.tell(&ready)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+impl HostArgs {
+    /// The same in words that mean the same everywhere.
+    fn settled(&self) -> Result<Self, Failure> {
+        let named = output::plain(&self.workspace.display().to_string());
+        let workspace = self.workspace.canonicalize().ok().filter(|path| path.is_dir());
+        let workspace = workspace.ok_or_else(|| Failure::new(FAILED, format!("{named} is no directory")))?;
+        if workspace.to_str().is_none() {
+            return Err(Failure::new(FAILED, format!("{named}: its name is not UTF-8, and could not be told")));
+        }
+        let mut args = Self { workspace, ..self.clone() };
+        let program = args.command.first_mut().filter(|program| !program.is_empty());
+        let program = program.ok_or_else(|| Failure::new(USAGE, "name the agent's program behind `--`"))?;
+        // The agent works in another directory.
+        if Path::new(program).components().count() > 1 {
+            *program = std::path::absolute(&*program)?.into_os_string();
+        }
+        Ok(args)
+    }
+
+    /// Whether nobody sees what this says.
+    fn is_alone(&self) -> bool {
+        self.report.is_some() && self.within_tmux.is_none()
+    }
+
+    /// The arguments by which another process hosts the same.
+    fn arguments(&self) -> Vec<OsString> {
+        let joined = |flag: &str, value: &dyn AsRef<std::ffi::OsStr>| {
+            let mut argument = OsString::from(flag);
+            argument.push("=");
+            argument.push(value.as_ref());
+            argument
+        };
+        let mut arguments = vec![
+            joined("--workspace", &self.workspace),
+            joined("--unattended", &self.unattended.word()),
+            joined("--lease-ttl-ms", &self.lease_ttl_ms.to_string()),
+        ];
+        arguments.extend(self.load.as_ref().map(|load| joined("--load", load)));
+        arguments.extend(self.harness.map(|harness| joined("--harness", &harness.id())));
+        arguments.extend(self.no_files.then(|| "--no-files".into()));
+        arguments.extend(self.no_terminals.then(|| "--no-terminals".into()));
+        arguments.extend(self.tmux.as_ref().map(|name| joined("--within-tmux", name)));
+        arguments.push("--".into());
+        arguments.extend(self.command.iter().cloned());
+        arguments
+    }
+
+    /// Says how the runtime is joined.
+    fn tell(&self, ready: &Ready) -> Result<(), Failure> {
+        if self.json {
+            return output::write(&output::json_line(ready)?);
+        }
+        let Ready { runtime_id, endpoint, source, .. } = ready;
+        let mut text = format!(
+            "hosting {} in {}\nruntime {runtime_id}\nendpoint {endpoint}\njoin it: tackroom attach {}\n",
+            source.harness.name(),
+            output::plain(&source.workspace),
+            runtime_id.get(..SHORT).unwrap_or(runtime_id),
+        );
+        if let Some(name) = &self.tmux {
+            text.push_str(&format!("see it: tmux attach -t {name}\n"));
+        }
+        output::write(&text)
+    }
+}
+
+/// As much of an id as tells it from others.
+const SHORT: usize = 8;

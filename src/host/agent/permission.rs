@@ -1,0 +1,81 @@
+//! What an agent may not do before a person says so.
+
+use super::content::output;
+use super::message::value;
+use super::words::{cut, raw};
+use super::{Approval, Decision};
+use crate::limits;
+use agent_client_protocol_schema::v1::{
+    PermissionOption, PermissionOptionId, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest,
+    RequestPermissionResponse, SelectedPermissionOutcome,
+};
+use serde_json::{Map, Value, json};
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+
+/// A question that waits for its answer.
+pub(super) struct Question {
+    options: Vec<PermissionOption>,
+    answer: oneshot::Receiver<Decision>,
+}
+
+/// The option that stands for a decision. Never one that the agent did not offer.
+fn option(options: &[PermissionOption], decision: Decision) -> Option<&PermissionOptionId> {
+    let kind = match decision {
+        Decision::Deny => PermissionOptionKind::RejectOnce,
+        Decision::Allow => PermissionOptionKind::AllowOnce,
+        Decision::AllowForSession => PermissionOptionKind::AllowAlways,
+    };
+    options.iter().find(|option| option.kind == kind).map(|option| &option.option_id)
+}
+
+fn word(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Deny => "deny",
+        Decision::Allow => "allow",
+        Decision::AllowForSession => "allow_for_session",
+    }
+}
+
+/// The question as a person is asked it. `name` is what the tool call is called.
+pub(super) fn ask(request: RequestPermissionRequest, name: Option<String>, sent: &Value) -> (Approval, Question) {
+    let mut decisions = vec![Decision::Deny];
+    let offered = [Decision::Allow, Decision::AllowForSession];
+    decisions.extend(offered.into_iter().filter(|decision| option(&request.options, *decision).is_some()));
+    let fields = &request.tool_call.fields;
+    let subject =
+        fields.locations.iter().flatten().next().map(|at| cut(at.path.display().to_string(), limits::AGENT_WORDS));
+    // Who must decide sees what is to happen: the arguments, else what the agent shows of it, such as a change as a diff.
+    let shown = || Some(output(fields.content.as_deref()?, None)).filter(|shown| !shown.is_empty()).map(Value::from);
+    let arguments = fields.raw_input.as_ref().and_then(raw).or_else(shown);
+    let words: Vec<_> = decisions.iter().copied().map(word).collect();
+    let mut payload = Map::new();
+    payload.insert("tool".to_owned(), name.unwrap_or_else(|| "a tool".to_owned()).into());
+    payload.insert("subject".to_owned(), json!(subject));
+    payload.insert("raw_args".to_owned(), json!(arguments));
+    payload.insert("decisions".to_owned(), json!(words));
+    payload.extend(raw(sent).map(|raw| ("raw".to_owned(), raw)));
+    let (answer, answered) = oneshot::channel();
+    (Approval { payload, decisions, answer }, Question { options: request.options, answer: answered })
+}
+
+impl Question {
+    /// Waits for the decision; what the agent is told. Nobody there who decides, or a turn that is cancelled, cancels it.
+    pub async fn answered(self, cancelled: CancellationToken) -> Value {
+        let decided = tokio::select! {
+            biased;
+            () = cancelled.cancelled() => None,
+            decision = self.answer => decision.ok(),
+        };
+        let chosen = decided.and_then(|decision| option(&self.options, decision));
+        value(&RequestPermissionResponse::new(match chosen {
+            Some(id) => RequestPermissionOutcome::Selected(SelectedPermissionOutcome::new(id.clone())),
+            None => RequestPermissionOutcome::Cancelled,
+        }))
+    }
+}
+
+/// The answer to a question that nobody was asked.
+pub(super) fn cancelled() -> Value {
+    value(&RequestPermissionResponse::new(RequestPermissionOutcome::Cancelled))
+}

@@ -1,0 +1,256 @@
+//! The agent's process and its pipes.
+
+use super::lines::{Line, Lines};
+use super::message::{self, Message};
+use super::terminal::keep;
+use super::words::{Tail, short};
+use super::{Error, Gone};
+use crate::limits;
+use crate::platform::child::{self, Group};
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::io::AsyncWriteExt;
+use tokio::process::{ChildStdin, ChildStdout, Command};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep_until};
+
+/// What an agent tells its own children that they run in. An agent that finds them takes itself for a child.
+const OF_A_SESSION: [&str; 12] = [
+    "CLAUDECODE",
+    "CLAUDE_CODE_CHILD_SESSION",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_CODE_SSE_PORT",
+    "CODEX_SANDBOX",
+    "CODEX_SANDBOX_NETWORK_DISABLED",
+    "CODEX_THREAD_ID",
+    "GEMINI_CLI",
+    "GOOSE_TERMINAL",
+    "OPENCODE",
+    "OPENCODE_PID",
+];
+
+/// A program with our environment, but for what says that it runs in an agent's session.
+pub(super) fn command(program: &OsStr, directory: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(directory).stdout(Stdio::piped()).stderr(Stdio::piped());
+    for variable in OF_A_SESSION {
+        command.env_remove(variable);
+    }
+    command
+}
+
+/// An agent's process. What it writes is read a message at a time, what it is to read is written as it reads it.
+pub(super) struct Process {
+    group: Group,
+    input: Option<ChildStdin>,
+    unread: Vec<u8>,
+    lines: Lines<ChildStdout>,
+    /// Lines in a row that were no messages.
+    nonsense: u32,
+    stderr: Arc<Mutex<Tail>>,
+    stderr_read: Option<JoinHandle<()>>,
+    /// How it ended, once it has.
+    how: Option<String>,
+    /// Whether there may be more of its output.
+    is_open: bool,
+    /// When nothing more is waited for: its output or its process ended, the other did not.
+    until: Option<Instant>,
+}
+
+impl Process {
+    pub fn start(command_line: &[OsString], workspace: &Path) -> Result<Self, Error> {
+        let (program, arguments) = command_line.split_first().ok_or(Error::NoCommand)?;
+        let mut command = command(program, workspace);
+        command.args(arguments).stdin(Stdio::piped());
+        let failed = |source| Error::Spawn { program: program.to_string_lossy().into_owned(), source };
+        let mut group = child::start(command).map_err(failed)?;
+        let (input, output, error) = group.pipes();
+        let output = output.ok_or_else(|| failed(std::io::ErrorKind::BrokenPipe.into()))?;
+        let stderr = Arc::new(Mutex::new(Tail::new(limits::AGENT_STDERR)));
+        let kept = stderr.clone();
+        Ok(Self {
+            group,
+            input,
+            unread: Vec::new(),
+            lines: Lines::new(output, limits::AGENT_LINE),
+            nonsense: 0,
+            stderr,
+            stderr_read: Some(tokio::spawn(async move { keep(error, &kept).await })),
+            how: None,
+            is_open: true,
+            until: None,
+        })
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.group.pid()
+    }
+
+    /// Puts a line behind those that it has not read.
+    pub fn send(&mut self, line: &[u8]) {
+        if self.input.is_some() {
+            self.unread.extend_from_slice(line);
+        }
+    }
+
+    /// The next message, while what waits for the agent is written; how it ended when nothing more comes. Nothing is read
+    /// while it may not be, or while the agent does not read. May be dropped at any time and called again.
+    pub async fn next(&mut self, may_read: bool) -> Result<Message, Gone> {
+        loop {
+            if !self.is_open
+                && let Some(how) = &self.how
+            {
+                let how = how.clone();
+                return Err(self.gone(how).await);
+            }
+            let may_read = may_read && self.is_open && self.unread.len() < limits::AGENT_UNREAD;
+            if self.is_open && !may_read {
+                self.wait_on();
+            }
+            let given_up = self.until.unwrap_or_else(Instant::now);
+            tokio::select! {
+                line = self.lines.next(), if may_read => match line {
+                    Ok(Some(line)) => {
+                        self.wait_on();
+                        if let Some(message) = self.message(line) {
+                            return Ok(message);
+                        }
+                    }
+                    Ok(None) | Err(_) => {
+                        self.is_open = false;
+                        self.until = Some(Instant::now() + limits::AGENT_END);
+                    }
+                },
+                written = write(&mut self.input, &self.unread), if !self.unread.is_empty() => self.written(written),
+                status = self.group.ended(), if self.how.is_none() => {
+                    self.how = Some(match status {
+                        Ok(status) => how(status),
+                        Err(error) => error.to_string(),
+                    });
+                    self.until = Some(Instant::now() + limits::AGENT_LAST_WORDS);
+                }
+                () = sleep_until(given_up), if self.until.is_some() && (may_read || !self.is_open) => {
+                    (self.is_open, self.until) = (false, None);
+                    self.how.get_or_insert_with(|| "it closed its output".to_owned());
+                    self.group.kill();
+                }
+                else => std::future::pending().await,
+            }
+        }
+    }
+
+    /// It is silence that is waited for: what it wrote before it ended is all read, however slowly.
+    fn wait_on(&mut self) {
+        if self.until.is_some() {
+            self.until = Some(Instant::now() + limits::AGENT_LAST_WORDS);
+        }
+    }
+
+    /// What a line says; `None` where that is nothing, as when some library of the agent logged to the wrong place.
+    fn message(&mut self, line: Line) -> Option<Message> {
+        let (message, line) = match line {
+            // Whatever it was is lost, and somebody should know.
+            Line::TooLong => {
+                let method = format!("a line over {} bytes", limits::AGENT_LINE);
+                return Some(Message::Notification { method, params: serde_json::Value::Null });
+            }
+            Line::Whole(line) if line.trim_ascii().is_empty() => return None,
+            Line::Whole(line) => (message::parse(&line), line),
+        };
+        if message.is_some() {
+            self.nonsense = 0;
+            return message;
+        }
+        tracing::debug!("an agent wrote a line that is no message");
+        self.nonsense += 1;
+        if self.nonsense == limits::AGENT_NONSENSE {
+            let last = short(&String::from_utf8_lossy(&line));
+            let how = format!("it wrote {} lines in a row that are no messages, the last one: {last}", self.nonsense);
+            (self.how, self.is_open) = (Some(how), false);
+            self.group.kill();
+        }
+        None
+    }
+
+    fn written(&mut self, written: std::io::Result<usize>) {
+        match written {
+            Ok(length @ 1..) => drop(self.unread.drain(..length.min(self.unread.len()))),
+            // It reads no more. Its end is told when it comes.
+            _ => {
+                self.input = None;
+                self.unread = Vec::new();
+            }
+        }
+    }
+
+    async fn gone(&mut self, how: String) -> Gone {
+        if let Some(mut read) = self.stderr_read.take() {
+            // A process that it left may hold it open.
+            let _ = tokio::time::timeout(limits::AGENT_LAST_WORDS, &mut read).await;
+            read.abort();
+        }
+        Gone { how, stderr: self.stderr() }
+    }
+
+    /// The last that it wrote on its standard error, for a person.
+    pub fn stderr(&self) -> String {
+        self.stderr.lock().unwrap_or_else(PoisonError::into_inner).clean()
+    }
+
+    /// Ends it: by the end of its input, else by asking it, else at once.
+    pub async fn close(&mut self) -> Gone {
+        self.input = None;
+        self.unread = Vec::new();
+        if let Some(gone) = self.ended_within(limits::AGENT_END).await {
+            return gone;
+        }
+        self.group.terminate();
+        if let Some(gone) = self.ended_within(limits::AGENT_END).await {
+            return gone;
+        }
+        self.group.kill();
+        loop {
+            if let Err(gone) = self.next(true).await {
+                return gone;
+            }
+        }
+    }
+
+    async fn ended_within(&mut self, time: Duration) -> Option<Gone> {
+        let ended = async {
+            loop {
+                if let Err(gone) = self.next(true).await {
+                    return gone;
+                }
+            }
+        };
+        tokio::time::timeout(time, ended).await.ok()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if let Some(read) = &self.stderr_read {
+            read.abort();
+        }
+    }
+}
+
+async fn write(input: &mut Option<ChildStdin>, bytes: &[u8]) -> std::io::Result<usize> {
+    match input {
+        Some(input) => input.write(bytes).await,
+        None => Err(std::io::ErrorKind::BrokenPipe.into()),
+    }
+}
+
+fn how(status: std::process::ExitStatus) -> String {
+    match (status.code(), child::signal(status)) {
+        (Some(code), _) => format!("exit code {code}"),
+        (None, Some(signal)) => signal,
+        (None, None) => status.to_string(),
+    }
+}

@@ -1,0 +1,198 @@
+//! A host from its start to its end, and the receipt that says that it is there.
+
+use super::{entry, join, until_asked};
+use crate::support::host::{DEMO_AGENT, Host, host, published, wait_gone};
+use crate::support::{Home, beside, serve};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::{Value, json};
+use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
+
+#[test]
+fn its_receipt_says_what_holds_and_nobody_else_reads_it() {
+    let home = Home::new();
+    let host = Host::start(&home, &["--harness", "gemini"], &DEMO_AGENT);
+    let receipt = host.receipt();
+    assert_eq!(receipt["schema"], "supercode.live-runtime.v1");
+    assert_eq!(&receipt["runtime_session_id"], host.id());
+    let workspace = home.path().canonicalize().unwrap();
+    let source = json!({ "harness": "gemini", "session_id": "demo-session", "workspace": workspace });
+    assert_eq!(receipt["source"], source);
+    assert_eq!((&receipt["pid"], &host.ready["pid"]), (&json!(host.pid()), &json!(host.pid())));
+    assert_ne!(host.agent(), host.pid());
+    assert!(receipt["base_url"].as_str().unwrap().starts_with("http://127.0.0.1:"));
+    let token = receipt["token"].as_str().unwrap();
+    assert!(token.len() == 64 && token.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')));
+    assert_eq!(receipt["metadata"]["endpoint_capabilities"], json!(["http"]));
+    assert_eq!(receipt["metadata"]["supervisor"], Value::Null);
+    assert_eq!(host.receipt_file().metadata().unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn every_signal_that_ends_it_takes_its_receipt_and_its_agent_along() {
+    for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP, Signal::SIGQUIT] {
+        let home = Home::new();
+        let mut host = Host::demo(&home);
+        let agent = host.agent();
+        let mut server = serve(home);
+        let at = join(&mut server, host.id(), "anna");
+        host.signal(signal);
+        let (status, said) = host.end();
+        assert_eq!(status.code(), Some(128 + signal as i32), "{said}");
+        assert_eq!(published(&server.home), Vec::<String>::new());
+        wait_gone(agent);
+        // Who is attached hears that it is over.
+        server.events_to(&at, "disconnected");
+    }
+}
+
+#[test]
+fn a_killed_one_leaves_a_receipt_that_the_next_reader_removes_and_no_agent() {
+    let home = Home::new();
+    let mut host = Host::demo(&home);
+    let agent = host.agent();
+    host.signal(Signal::SIGKILL);
+    host.end();
+    wait_gone(agent);
+    assert_eq!(published(&home).len(), 1);
+    let mut server = serve(home);
+    assert_eq!(server.request("registry/list", json!({})).result()["total"], 0);
+    assert_eq!(published(&server.home), Vec::<String>::new());
+}
+
+#[test]
+fn a_client_that_closes_it_ends_it_for_all() {
+    let home = Home::new();
+    let mut host = Host::demo(&home);
+    let agent = host.agent();
+    let mut anna = serve(home);
+    let mut ben = beside(&anna);
+    let (of_anna, of_ben) = (join(&mut anna, host.id(), "anna"), join(&mut ben, host.id(), "ben"));
+    until_asked(&mut anna, &of_anna);
+    assert_eq!(ben.at(&of_ben, "close", json!({})).result(), json!({ "closed": true }));
+    anna.events_to(&of_anna, "disconnected");
+    ben.events_to(&of_ben, "disconnected");
+    let (status, said) = host.end();
+    assert_eq!(status.code(), Some(0), "{said}");
+    assert_eq!(published(&anna.home), Vec::<String>::new());
+    wait_gone(agent);
+}
+
+#[test]
+fn an_agent_that_is_killed_in_the_middle_of_a_turn_ends_it_and_everybody_is_told() {
+    let home = Home::new();
+    let mut host = Host::demo(&home);
+    let mut anna = serve(home);
+    let mut ben = beside(&anna);
+    let (of_anna, of_ben) = (join(&mut anna, host.id(), "anna"), join(&mut ben, host.id(), "ben"));
+    until_asked(&mut anna, &of_anna);
+    kill(Pid::from_raw(host.agent()), Signal::SIGKILL).unwrap();
+    for (server, at) in [(&mut anna, &of_anna), (&mut ben, &of_ben)] {
+        let kinds: Vec<Value> =
+            server.events_to(at, "disconnected").iter().map(|event| event["kind"].clone()).collect();
+        assert!(kinds.contains(&json!("turn_failed")), "{kinds:?}");
+    }
+    let (status, said) = host.end();
+    assert_eq!(status.code(), Some(1));
+    assert!(said.contains("the agent ended"), "{said}");
+    assert_eq!(published(&anna.home), Vec::<String>::new());
+    assert_eq!(anna.request("registry/list", json!({})).result()["total"], 0);
+}
+
+#[test]
+fn what_cannot_be_hosted_is_told_and_leaves_nothing() {
+    let home = Home::new();
+    let cases: [(&[&str], &[&str], i32, &str); 6] = [
+        (&[], &["no-such-agent"], 1, "no-such-agent cannot be started"),
+        (&[], &["sh", "-c", "echo out of cheese >&2; exit 3"], 1, "out of cheese"),
+        (&[], &["yes", "hello"], 1, "lines in a row that are no messages, the last one: hello"),
+        (&["--workspace", "nowhere"], &DEMO_AGENT, 1, "nowhere is no directory"),
+        (&["--harness", "emacs"], &DEMO_AGENT, 2, "unknown harness"),
+        (&[], &[], 2, "COMMAND"),
+    ];
+    for (flags, agent, code, why) in cases {
+        let run = host(home.path(), flags, agent).output().unwrap();
+        let said = String::from_utf8(run.stderr).unwrap();
+        assert_eq!(run.status.code(), Some(code), "{said}");
+        assert!(said.contains(why), "{said}");
+        assert_eq!(published(&home), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn it_tells_a_person_how_to_join_and_what_goes_on() {
+    let home = Home::new();
+    let mut child = host(home.path(), &[], &DEMO_AGENT).stdout(Stdio::piped()).spawn().unwrap();
+    let mut server = serve(home);
+    let live = loop {
+        let listed = server.request("registry/list", json!({})).result();
+        if let Some(entry) = listed["entries"].get(0) {
+            break entry.clone();
+        }
+    };
+    let id = live["runtimeId"].as_str().unwrap();
+    kill(Pid::from_raw(child.id() as i32), Signal::SIGTERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    let mut out = String::new();
+    std::io::Read::read_to_string(&mut child.stdout.take().unwrap(), &mut out).unwrap();
+    let workspace = server.home.path().canonicalize().unwrap();
+    let endpoint = live["endpoint"].as_str().unwrap();
+    let expected = format!(
+        "hosting ACP agent in {}\nruntime {id}\nendpoint {endpoint}\njoin it: tackroom attach {}\n",
+        workspace.display(),
+        &id[..8]
+    );
+    assert_eq!(out, expected);
+}
+
+#[test]
+fn a_list_says_what_it_does() {
+    let home = Home::new();
+    let host = Host::demo(&home);
+    let mut server = serve(home);
+    let mut other = beside(&server);
+    let idle = entry(&mut server);
+    assert_eq!((&idle["state"], &idle["harness"], &idle["id"]), (&json!("idle"), &json!("acp"), host.id()));
+    assert_eq!(idle["owner"]["pid"], host.pid());
+    assert_eq!(idle["endpointCapabilities"], json!(["http"]));
+    let subscription = other.request("registry/watch", json!({})).result()["subscription"].take();
+    let at = join(&mut server, host.id(), "anna");
+    let request = until_asked(&mut server, &at);
+    let waiting = entry(&mut server);
+    assert_eq!((&waiting["state"], &waiting["activity"]["status"]), (&json!("waiting"), &json!("waiting")));
+    assert_eq!(waiting["activity"]["waitingFor"], "approval of Water the tomatoes");
+    other.expect_params("registry/event", |params| {
+        params["subscription"] == subscription && params["event"]["entry"]["state"] == "waiting"
+    });
+    server.at(&at, "respond", super::allow(&request)).result();
+    server.events_to(&at, "turn_succeeded");
+    assert_eq!(entry(&mut server)["state"], "idle");
+    other.expect_params("registry/event", |params| params["event"]["entry"]["state"] == "idle");
+}
+
+#[test]
+fn who_runs_it_sees_what_goes_on_and_nothing_of_it_acts_on_the_terminal() {
+    let home = Home::new();
+    let mut host = Host::demo(&home);
+    let mut server = serve(home);
+    let at = join(&mut server, host.id(), "anna");
+    server.at(&at, "sendInput", json!({ "prompt": "water\u{1b}[2J it\nnow" })).result();
+    let request = server.events_to(&at, "request").pop().unwrap()["payload"]["request"]["id"].take();
+    server.at(&at, "respond", super::allow(&request)).result();
+    server.events_to(&at, "turn_succeeded");
+    server.at(&at, "detach", json!({})).result();
+    server.request("runtime/attach", json!({ "runtimeId": host.id(), "clientId": "ben" })).result();
+    host.signal(Signal::SIGTERM);
+    let (_, said) = host.end();
+    let expected = "-- anna joined\n-- anna drives\n> water it now\n\
+        ? it waits for an approval: may it run Water the tomatoes?\n-- decided: allow\n-- the turn is done\n\
+        -- anna left\n-- nobody drives\n-- ben joined\n";
+    // Who comes and goes is told beside what happens.
+    let sorted = |text: &str| {
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    assert_eq!(sorted(&said), sorted(expected), "{said}");
+}

@@ -1,0 +1,82 @@
+//! What a person is asked.
+
+use super::*;
+use serde_json::json;
+use tackroom::host::agent::Decision;
+
+async fn decide(offered: &str, decision: Decision) -> String {
+    let mut hosted = Hosted::start(Setup::default()).await;
+    hosted.prompt(&format!("ask:{offered}")).await;
+    let approval = hosted.approval().await;
+    approval.answer.send(decision).unwrap();
+    let (told, _) = hosted.rest().await;
+    let outcome: Value = serde_json::from_str(&texts(&told.into_iter().filter_map(event).collect::<Vec<_>>())).unwrap();
+    outcome["optionId"].as_str().or(outcome["outcome"].as_str()).unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_question_says_what_it_is_about_and_begins_its_tool_call() {
+    let mut hosted = Hosted::start(Setup::default()).await;
+    hosted.prompt("ask").await;
+    let started = event(hosted.told().await).unwrap();
+    let members = json!({"id": "p", "name": "Run p", "arguments": r#"{"command":"rm x"}"#});
+    assert_eq!(plain(&started), ("tool_call_started", members));
+    let mut approval = hosted.approval().await;
+    assert_eq!(approval.decisions, [Decision::Deny, Decision::Allow, Decision::AllowForSession]);
+    let raw = approval.payload.remove("raw").unwrap();
+    assert_eq!(raw["options"][2]["optionId"], "option-reject_once");
+    let expected = json!({"tool": "Run p", "subject": "/w/x", "raw_args": {"command": "rm x"},
+        "decisions": ["deny", "allow", "allow_for_session"]});
+    assert_eq!(Value::from(approval.payload), expected);
+}
+
+#[tokio::test]
+async fn a_decision_becomes_the_option_that_was_offered_for_it() {
+    assert_eq!(decide("", Decision::Allow).await, "option-allow_once");
+    assert_eq!(decide("", Decision::AllowForSession).await, "option-allow_always");
+    assert_eq!(decide("", Decision::Deny).await, "option-reject_once");
+}
+
+#[tokio::test]
+async fn no_option_is_chosen_that_was_not_offered() {
+    assert_eq!(decide("allow_once", Decision::Deny).await, "cancelled");
+    assert_eq!(decide("allow_once,reject_always", Decision::Deny).await, "cancelled");
+    assert_eq!(decide("allow_always,reject_once", Decision::Allow).await, "cancelled");
+    let mut hosted = Hosted::start(Setup::default()).await;
+    hosted.prompt("ask:allow_always,reject_always").await;
+    let approval = hosted.approval().await;
+    assert_eq!(approval.decisions, [Decision::Deny, Decision::AllowForSession]);
+    // Nobody decides.
+    drop(approval);
+    let (told, _) = hosted.rest().await;
+    assert_eq!(texts(&told.into_iter().filter_map(event).collect::<Vec<_>>()), r#"{"outcome":"cancelled"}"#);
+}
+
+#[tokio::test]
+async fn several_questions_are_asked_at_once_and_answered_in_any_order() {
+    let mut hosted = Hosted::start(Setup::default()).await;
+    hosted.prompt("ask-two").await;
+    let (one, two) = (hosted.approval().await, hosted.approval().await);
+    two.answer.send(Decision::Deny).unwrap();
+    one.answer.send(Decision::Allow).unwrap();
+    let (told, _) = hosted.rest().await;
+    let said = texts(&told.into_iter().filter_map(event).collect::<Vec<_>>());
+    assert_eq!(said, "one: option-allow_once two: option-reject_once ");
+}
+
+#[tokio::test]
+async fn a_question_is_taken_back_when_the_agent_or_the_host_no_longer_asks() {
+    let mut hosted = Hosted::start(Setup::default()).await;
+    hosted.prompt("ask-withdraw").await;
+    let mut withdrawn = hosted.approval().await;
+    soon(withdrawn.answer.closed()).await;
+    let (told, _) = hosted.rest().await;
+    assert_eq!(texts(&told.into_iter().filter_map(event).collect::<Vec<_>>()), "-32800");
+    hosted.prompt("ask slow").await;
+    let mut cancelled = hosted.approval().await;
+    hosted.ask(Ask::Cancel).await;
+    soon(cancelled.answer.closed()).await;
+    let (told, end) = hosted.rest().await;
+    let said = texts(&told.into_iter().filter_map(event).collect::<Vec<_>>());
+    assert_eq!((said.as_str(), end), (r#"{"outcome":"cancelled"}stopping"#, TurnEnd::Interrupted));
+}

@@ -1,0 +1,158 @@
+//! What the words of a prompt make the test agent do, one after the other. A word may have an argument behind a colon, in
+//! which `_` stands for a space.
+
+use super::wire::Wire;
+use serde_json::{Value, json};
+use std::process::Command;
+
+/// Plays a turn.
+pub fn play(wire: &Wire, id: &Value, prompt: &Value) {
+    let text = prompt[0]["text"].as_str().unwrap_or_default();
+    for word in text.split_whitespace() {
+        let (word, argument) = word.split_once(':').unwrap_or((word, ""));
+        let argument = argument.replace('_', " ");
+        let number = || argument.parse::<usize>().expect("a number");
+        match word {
+            "say" => wire.say(&argument),
+            "think" => wire.update(json!({
+                "sessionUpdate": "agent_thought_chunk", "content": { "type": "text", "text": argument } })),
+            "plan" => wire.update(json!({
+                "sessionUpdate": "plan", "entries": [{ "content": "first", "priority": "high", "status": "pending" }] })),
+            "picture" => wire.update(json!({
+                "sessionUpdate": "agent_message_chunk", "content": { "type": "image", "data": "AAAA", "mimeType": "image/png" } })),
+            "odd" => wire.update(json!({ "sessionUpdate": "of_the_future", "much": 1 })),
+            "note" => wire.notify("_mine/note", json!({ "text": argument })),
+            "mode" => wire.update(json!({ "sessionUpdate": "current_mode_update", "currentModeId": argument })),
+            "title" => wire.update(json!({ "sessionUpdate": "session_info_update", "title": argument })),
+            "usage" => wire.update(json!({ "sessionUpdate": "usage_update", "used": 10, "size": 100 })),
+            "echo" => wire.say(&prompt.to_string()),
+            "env" => wire.say(&std::env::var(argument).unwrap_or_else(|_| "unset".to_owned())),
+            "tool" => tool(wire, "completed"),
+            "fail-tool" => tool(wire, "failed"),
+            "done-tool" => wire.update(json!({
+                "sessionUpdate": "tool_call", "toolCallId": "t", "title": "Read file", "kind": "read", "status": "completed",
+                "content": [{ "type": "content", "content": { "type": "text", "text": "read" } }] })),
+            "ask" => wire.say(&permission(wire, "p", &argument).recv().expect("an answer")["result"]["outcome"].to_string()),
+            "ask-two" => ask_two(wire),
+            "ask-withdraw" => ask_withdraw(wire),
+            "call" => {
+                let (method, params) = argument.split_once('=').expect("params");
+                let method = match method {
+                    "read" => "fs/read_text_file",
+                    "write" => "fs/write_text_file",
+                    other => other,
+                };
+                wire.say(&wire.call(method, serde_json::from_str(params).expect("params")).to_string());
+            }
+            "run" => wire.say(&run(wire, &argument).to_string()),
+            "run-forever" => {
+                let terminal = wire.call("terminal/create", json!({ "command": "sh", "args": ["-c", argument] }));
+                wire.say(terminal["terminalId"].as_str().expect("an id"));
+            }
+            "child" => {
+                let started = Command::new("sh").args(["-c", "sleep 600 >&- 2>&- & echo $!"]).output().expect("a child");
+                wire.say(String::from_utf8_lossy(&started.stdout).trim());
+            }
+            "flood" => (0..number()).for_each(|n| wire.say(&format!("{n} "))),
+            "large" => wire.say(&"x".repeat(number())),
+            "nonsense" => wire.nonsense(number()),
+            "giant" => wire.line(&vec![b'x'; number()]),
+            "stderr" => (0..number()).for_each(|n| eprintln!("line {n} of a log")),
+            "crash" => std::process::abort(),
+            "exit" => std::process::exit(9),
+            "close" => {
+                // SAFETY: nothing of ours uses the descriptor afterwards.
+                unsafe { libc::close(1) };
+            }
+            "slow" => {
+                wire.await_cancel();
+                wire.say("stopping");
+                return wire.answer(id, json!({ "stopReason": "cancelled" }));
+            }
+            "rude" => {
+                wire.await_cancel();
+                return wire.fail(id, -32603, "aborted");
+            }
+            "deaf" => return,
+            "refuse" => return wire.answer(id, json!({ "stopReason": "refusal" })),
+            "fail" => return wire.fail(id, -32603, "the model is down"),
+            "late" => {
+                wire.answer(id, json!({ "stopReason": "end_turn" }));
+                wire.say("too late");
+                return wire.update(json!({ "sessionUpdate": "session_info_update", "title": "Late" }));
+            }
+            _ => {}
+        }
+    }
+    wire.answer(id, json!({ "stopReason": "end_turn" }));
+}
+
+pub fn commands() -> Value {
+    json!({ "sessionUpdate": "available_commands_update", "availableCommands": [
+        { "name": "web", "description": "Search the web", "input": { "hint": "what for" } }] })
+}
+
+/// What is repeated when a session is loaded.
+pub fn history(wire: &Wire) {
+    let said = |kind: &str, text: &str| {
+        wire.update(json!({ "sessionUpdate": kind, "content": { "type": "text", "text": text } }));
+    };
+    said("user_message_chunk", "hel");
+    said("user_message_chunk", "lo");
+    said("agent_message_chunk", "hi ");
+    said("agent_message_chunk", "there");
+    tool(wire, "completed");
+    wire.update(json!({ "sessionUpdate": "session_info_update", "title": "Of old" }));
+}
+
+fn tool(wire: &Wire, status: &str) {
+    wire.update(
+        json!({ "sessionUpdate": "tool_call", "toolCallId": "t", "title": "bash", "kind": "execute", "rawInput": {} }),
+    );
+    wire.update(json!({ "sessionUpdate": "tool_call_update", "toolCallId": "t", "status": "in_progress",
+        "title": "Run ls", "rawInput": { "command": "ls" } }));
+    wire.update(json!({ "sessionUpdate": "tool_call_update", "toolCallId": "t", "status": status, "content": [
+        { "type": "content", "content": { "type": "text", "text": "ran" } },
+        { "type": "diff", "path": "/w/a", "oldText": "1\n2\n", "newText": "1\n3\n" }] }));
+}
+
+/// Asks for permission for a tool call that was not told before. The argument names the options that are offered.
+fn permission(wire: &Wire, tool: &str, offered: &str) -> std::sync::mpsc::Receiver<Value> {
+    let kinds = if offered.is_empty() { "allow once,allow always,reject once" } else { offered };
+    let option = |kind: String| json!({ "optionId": format!("option-{kind}"), "name": kind, "kind": kind });
+    let options: Vec<_> = kinds.split(',').map(|kind| option(kind.replace(' ', "_"))).collect();
+    let call = json!({ "toolCallId": tool, "title": format!("Run {tool}"), "kind": "execute", "status": "pending",
+        "rawInput": { "command": "rm x" }, "locations": [{ "path": "/w/x" }] });
+    wire.ask("session/request_permission", json!({ "toolCall": call, "options": options })).1
+}
+
+fn ask_two(wire: &Wire) {
+    let answers = [permission(wire, "one", ""), permission(wire, "two", "")];
+    for (name, answer) in ["one", "two"].into_iter().zip(answers) {
+        let answer = answer.recv().expect("an answer");
+        wire.say(&format!("{name}: {} ", answer["result"]["outcome"]["optionId"].as_str().unwrap_or("cancelled")));
+    }
+}
+
+fn ask_withdraw(wire: &Wire) {
+    let options = json!([{ "optionId": "a", "name": "a", "kind": "allow_once" }]);
+    let params = json!({ "toolCall": { "toolCallId": "w", "title": "Wait" }, "options": options });
+    let (id, answer) = wire.ask("session/request_permission", params);
+    wire.notify("$/cancel_request", json!({ "requestId": id }));
+    wire.say(&answer.recv().expect("an answer")["error"]["code"].to_string());
+}
+
+/// Runs a command in a terminal, as agents do.
+fn run(wire: &Wire, command: &str) -> Value {
+    let created = wire.call(
+        "terminal/create",
+        json!({ "command": "sh", "args": ["-c", command],
+        "env": [{ "name": "GREETING", "value": "hello" }], "outputByteLimit": 20 }),
+    );
+    let Some(id) = created.get("terminalId") else { return created };
+    let exit = wire.call("terminal/wait_for_exit", json!({ "terminalId": id }));
+    let output = wire.call("terminal/output", json!({ "terminalId": id }));
+    let released = wire.call("terminal/release", json!({ "terminalId": id }));
+    let gone = wire.call("terminal/output", json!({ "terminalId": id }));
+    json!({ "exit": exit, "output": output, "released": released, "gone": gone["code"] })
+}
