@@ -126,7 +126,7 @@ async function filter(tree: SessionTree): Promise<void> {
 }
 
 async function setPath(): Promise<void> {
-  const options = { title: "The program `tackroom`", openLabel: "Use This Program" };
+  const options = { title: "The program tackroom", openLabel: "Use This Program" };
   const chosen = (await vscode.window.showOpenDialog(options))?.[0];
   if (chosen) await vscode.workspace.getConfiguration("tackroom").update("path", chosen.fsPath, vscode.ConfigurationTarget.Global);
 }

@@ -1,5 +1,6 @@
 // One attachment: what is asked, what is answered, what is known of the runtime.
 import { type Attachment, type Lease, type RuntimeEvent, type RuntimeResponse, type Tackroom, TackroomError } from "tackroom-client";
+import { randomBytes } from "node:crypto";
 import { Asked } from "./asked";
 
 /** What a descriptor says that is of use here. */
@@ -34,8 +35,9 @@ export class Joined {
 
   /** Joins a runtime; again, under the name and from the event that one before it had. */
   static async join(client: Tackroom, id: string, before?: Joined): Promise<Joined> {
-    const again = before && { clientId: before.attachment.clientId, after: before.last };
-    return new Joined(await client.attach({ id, ...again }), before?.last ?? 0);
+    const clientId = before?.attachment.clientId ?? `vscode-${randomBytes(3).toString("hex")}`;
+    const params = { id, clientId, ...(before && { after: before.last }) };
+    return new Joined(await client.attach(params), before?.last ?? 0);
   }
 
   /** Whether this client drives. */

@@ -85,10 +85,10 @@ export class Documents implements vscode.TextDocumentContentProvider, vscode.Cod
     const lens = (title: string, command: string, argument: unknown) =>
       new vscode.CodeLens(new vscode.Range(0, 0, 0, 0), { title, command, arguments: [argument] });
     return [
-      ...(transcript.hasOlder ? [lens("$(arrow-up) Load older messages", "tackroom.loadOlder", uri)] : []),
-      ...(trusted && can.includes("attach") ? [lens("$(plug) Attach", "tackroom.attach", entry)] : []),
-      ...(trusted && can.includes("message") ? [lens("$(mail) Message", "tackroom.message", entry)] : []),
-      ...(trusted && can.includes("resume") ? [lens("$(terminal) Resume in terminal", "tackroom.resume", entry)] : []),
+      ...(transcript.hasOlder ? [lens("Load older messages", "tackroom.loadOlder", uri)] : []),
+      ...(trusted && can.includes("attach") ? [lens("Attach", "tackroom.attach", entry)] : []),
+      ...(trusted && can.includes("message") ? [lens("Message", "tackroom.message", entry)] : []),
+      ...(trusted && can.includes("resume") ? [lens("Resume in terminal", "tackroom.resume", entry)] : []),
     ];
   }
 
@@ -98,7 +98,7 @@ export class Documents implements vscode.TextDocumentContentProvider, vscode.Cod
     const id = entry.persistedId ?? entry.id;
     const open = [...this.#open].find(([, transcript]) => transcript.id === id)?.[0];
     if (open !== undefined) return vscode.Uri.parse(open, true);
-    const name = titleOf(entry).replace(/[\\/:*?"<>|#%]+/g, " ").trim().slice(0, TITLE) || "session";
+    const name = titleOf(entry).replace(/[\\/:*?"<>|#%]+/g, " ").slice(0, TITLE).replace(/[\s.]+$/, "") || "session";
     return vscode.Uri.from({ scheme: SCHEME, path: `/${name}.md`, query: id });
   }
 

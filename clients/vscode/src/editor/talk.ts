@@ -92,7 +92,7 @@ export async function changeInbound(server: Server): Promise<void> {
   const items = POLICIES.map((item) => (item.policy === (now ?? null) ? { ...item, description: "now" } : item));
   const chosen = await vscode.window.showQuickPick(items, {
     title: "Claude Code: messages of other sessions",
-    placeHolder: `${now ?? "not set"} in ${file} - managed, project and command-line settings can override it`,
+    placeHolder: `${now ?? "not set"} in ${file}; other settings can override it`,
   });
   if (!chosen || chosen.policy === (now ?? null)) return;
   try {

@@ -119,13 +119,9 @@ export class SessionTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
     const item = new vscode.TreeItem(label, isOpen ? state.Expanded : state.Collapsed);
     item.id = `group:${grouping}:${name}`;
     item.contextValue = "group";
-    const counts = [
-      ...(waiting > 0 ? [`${waiting} waiting`] : []),
-      ...(live - waiting > 0 ? [`${live - waiting} live`] : []),
-      String(members.size),
-    ];
+    const alive = [waiting > 0 && `${waiting} waiting`, live > waiting && `${live - waiting} live`].filter(Boolean).join(", ");
     const place = grouping === "workspace" && name !== "" ? shortPath(name, homedir()) : undefined;
-    item.description = [...(place && place !== label ? [place] : []), counts.join(", ")].join(" · ");
+    item.description = [place !== label && place, members.size, alive].filter(Boolean).join(" · ");
     item.tooltip = place;
     item.iconPath = new vscode.ThemeIcon(grouping === "workspace" ? "folder" : "hubot");
     item.accessibilityInformation = { label: `${place ?? label}, ${count(members.size, "session")}, ${waiting} waiting, ${live} live` };

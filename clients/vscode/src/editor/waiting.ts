@@ -44,7 +44,7 @@ export class Waiting implements vscode.Disposable {
     const { entries } = this;
     if (entries.length === 0) return this.#item.hide();
     const text = `${count(entries.length, "session")} waiting for you`;
-    this.#item.text = `$(bell-dot) ${entries.length}`;
+    this.#item.text = `$(bell-dot) ${entries.length} waiting`;
     const tooltip = new vscode.MarkdownString();
     tooltip.appendText(text);
     for (const entry of entries.slice(0, 10)) tooltip.appendMarkdown("\n\n").appendText(itemOf(entry).label);

@@ -27,9 +27,10 @@ export function compare(a: Entry, b: Entry): number {
   return rank(a.state) - rank(b.state) || byTime || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 }
 
+/** What it is called; its own id where nothing else is known. */
 export function titleOf(entry: Entry): string {
   const title = oneLine((entry.title ?? entry.peer?.name ?? "").slice(0, 4 * LONGEST));
-  return title.slice(0, LONGEST) || "(no title)";
+  return (title || oneLine(entry.sessionId)).slice(0, LONGEST);
 }
 
 export function hasDoor(entry: Entry, door: Door): boolean {

@@ -38,8 +38,10 @@ export type Node = GroupNode | SessionNode | MoreNode;
 /** What must be drawn anew: all, or these with what is below them. */
 export type Stale = "all" | Array<GroupNode | SessionNode>;
 
-/** Stored sessions of a group, and groups, that are shown at first; and how many more each time. */
-export const PAGE = 50;
+/** Stored sessions of a group that are shown at first. */
+export const PAGE = 20;
+/** Groups that are shown at first; and how many more of groups or sessions each time. */
+export const MORE = 100;
 /** Groups without anything alive that are open at first. */
 const OPEN = 3;
 
@@ -54,7 +56,7 @@ export class TreeModel {
   readonly #groups = new Map<string, GroupNode>();
   readonly #groupOf = new Map<string, GroupNode>();
   #order: GroupNode[] = [];
-  #limit = PAGE;
+  #limit = MORE;
   /** Groups in which something changed, and the sessions that did. */
   readonly #changed = new Map<GroupNode, Set<SessionNode>>();
   #hasMoved = false;
@@ -107,7 +109,7 @@ export class TreeModel {
     this.#groupOf.clear();
     this.#changed.clear();
     this.#order = [];
-    this.#limit = PAGE;
+    this.#limit = MORE;
     this.#hasMoved = true;
     this.replace(entries);
   }
@@ -115,10 +117,10 @@ export class TreeModel {
   /** Shows more of a group, or more groups. */
   showMore(group: GroupNode | undefined): void {
     if (group) {
-      group.limit += 4 * PAGE;
+      group.limit += MORE;
       this.#touch(group);
     } else {
-      this.#limit += PAGE;
+      this.#limit += MORE;
       this.#hasMoved = true;
     }
   }

@@ -10,6 +10,8 @@ const CHARACTERS_OF_TOOL = 8_000;
 /** Characters of a call's arguments, and lines of a thought. */
 const CHARACTERS_OF_CALL = 1_000;
 const LINES_OF_THOUGHT = 12;
+/** After a pause of that long it is said again who speaks, and when. */
+const PAUSE_MS = 300_000;
 
 /** What stands above the messages. */
 export function heading(entry: Entry, home: string): string {
@@ -17,13 +19,32 @@ export function heading(entry: Entry, home: string): string {
   return `# ${titleOf(entry)}\n\n${words.filter(Boolean).map((word) => oneLine(word!)).join(" · ")} · \`${oneLine(entry.id)}\`\n`;
 }
 
-/** A message, with its heading where there is something to read; empty where there is nothing. */
-export function message(message: Message, nowMs: number): string {
+/** Messages, those that say something; the first goes on with what stands before it. */
+export function rendered(messages: Message[], nowMs: number, before?: Message): string[] {
+  let last = before;
+  return messages.flatMap((message) => {
+    const text = one(message, nowMs, last !== undefined && goesOn(last, message));
+    if (text !== "" && !isAnswer(message)) last = message;
+    return text === "" ? [] : [text];
+  });
+}
+
+/** Whether a message needs no heading behind another one. */
+function goesOn(before: Message, { role, model, timestampMs }: Message): boolean {
+  if (role !== "assistant" || before.role !== role || before.model !== model) return false;
+  return (timestampMs ?? 0) - (before.timestampMs ?? 0) < PAUSE_MS;
+}
+
+/** Whether it is what tools answered, which stands below what called them. */
+function isAnswer({ role, content }: Message): boolean {
+  return role === "tool" || content.every(({ type }) => type === "toolResult");
+}
+
+function one(message: Message, nowMs: number, isHeaded: boolean): string {
   const parts = message.content.map(block).filter(Boolean);
   if (parts.length === 0) return "";
   const body = parts.join("\n\n");
-  // What tools answered stands below what called them.
-  if (message.role === "tool" || message.content.every(({ type }) => type === "toolResult")) return `${body}\n`;
+  if (isHeaded || isAnswer(message)) return `${body}\n`;
   const time = message.timestampMs === undefined ? "" : clock(nowMs, message.timestampMs);
   const words = [message.role, time, message.model].filter(Boolean).map((word) => oneLine(word!));
   return `## ${words.join(" · ")}\n\n${body}\n`;

@@ -3,7 +3,7 @@ import { type Entry, type Follow, type LoadResult, type Message, type Tackroom, 
 import { oneLine } from "../clean";
 import { Emitter } from "../emitter";
 import type { Server } from "../server";
-import { heading, message } from "./render";
+import { heading, rendered } from "./render";
 
 export interface TranscriptOptions {
   home: string;
@@ -18,6 +18,8 @@ export class Transcript {
   readonly #options: TranscriptOptions;
   #entry: Entry | undefined;
   #parts: string[] = [];
+  /** The last of the messages, with which another one may go on. */
+  #last: Message | undefined;
   #older: string | undefined;
   /** What is said of it besides. */
   #note = "*Loading…*";
@@ -70,7 +72,7 @@ export class Transcript {
       this.#isAskingOlder = false;
       const page = await this.#load(this.#older);
       this.#older = page.nextCursor;
-      this.#parts.unshift(...this.#rendered(page.messages));
+      this.#parts.unshift(...rendered(page.messages, Date.now()));
     });
   }
 
@@ -86,7 +88,7 @@ export class Transcript {
     try {
       for await (const event of follow) {
         await this.#do(async () => {
-          if (event.kind === "appended") this.#parts.push(...this.#rendered(event.messages));
+          if (event.kind === "appended") this.#append(event.messages);
           else if (event.kind === "rewritten") await this.#show(event.cursor);
           else if (event.kind === "removed") this.#note = "*The session is gone; should it come back, it goes on here.*";
           else this.#note = `*${oneLine(event.problem.message)}*`;
@@ -102,7 +104,9 @@ export class Transcript {
     const page = await this.#load(cursor);
     this.#entry = page.session;
     this.#older = page.nextCursor;
-    this.#parts = this.#rendered(page.messages);
+    this.#parts = [];
+    this.#last = undefined;
+    this.#append(page.messages);
     const problem = page.problems?.[0];
     this.#note = problem ? `*${oneLine(problem.message)}*` : "";
   }
@@ -113,9 +117,9 @@ export class Transcript {
     return this.#server.require().request("session/load", { id, cursor, limit: this.#options.page });
   }
 
-  #rendered(messages: Message[]): string[] {
-    const now = Date.now();
-    return messages.map((one) => message(one, now)).filter(Boolean);
+  #append(messages: Message[]): void {
+    this.#parts.push(...rendered(messages, Date.now(), this.#last));
+    this.#last = messages.at(-1) ?? this.#last;
   }
 
   #do(work: () => Promise<void>): Promise<void> {
