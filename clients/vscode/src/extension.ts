@@ -8,7 +8,7 @@ import { Terminals } from "./editor/terminals";
 import { SessionTree } from "./editor/tree";
 import { Waiting } from "./editor/waiting";
 import { Server, type Status } from "./server";
-import type { GroupNode, SessionNode } from "./sessions/model";
+import type { SessionNode } from "./sessions/model";
 import { Sessions } from "./sessions/sessions";
 
 /** What ends with the window, and must have ended before it is gone. */
@@ -97,7 +97,10 @@ function commands({ server, tree, documents, terminals, waiting, log, extension 
     withSession("resume", (entry) => resume(entry)),
     register("copyId", (node: SessionNode) => vscode.env.clipboard.writeText(node.entry.id)),
     register("loadOlder", (uri: vscode.Uri | undefined) => documents.loadOlder(uri)),
-    register("showMore", (group: GroupNode | undefined) => tree.showMore(group)),
+    register("select", async () => {
+      const node = tree.select();
+      if (node) await documents.show(node.entry);
+    }),
     register("groupByWorkspace", () => tree.reshape({ grouping: "workspace" })),
     register("groupByHarness", () => tree.reshape({ grouping: "harness" })),
     register("showLiveOnly", () => tree.reshape({ liveOnly: true })),

@@ -14,6 +14,8 @@ const AGES_MS = 60_000;
 /** Subagents of a session that are shown. */
 const CHILDREN = 200;
 const SHAPE = "tackroom.shape";
+/** Without arguments: those of a row are gone while it is drawn anew, and so would be the click. */
+const SELECT: vscode.Command = { title: "Open", command: "tackroom.select" };
 
 const ICONS: Record<string, [string, string?]> = {
   waiting: ["bell-dot", "charts.orange"],
@@ -72,9 +74,14 @@ export class SessionTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
     this.#draw(this.#model.flush());
   }
 
-  showMore(group: GroupNode | undefined): void {
-    this.#model.showMore(group);
+  /** What a click is on: a session; of `Show more…` it shows more. */
+  select(): SessionNode | undefined {
+    const node = this.#view.selection[0];
+    if (node?.kind === "session") return node;
+    if (node?.kind !== "more") return undefined;
+    this.#model.showMore(node.group);
     this.#draw(this.#model.flush());
+    return undefined;
   }
 
   async getChildren(node?: Node): Promise<Node[]> {
@@ -100,7 +107,7 @@ export class SessionTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
         const item = new vscode.TreeItem(`Show more… (${node.count})`);
         item.id = `more:${node.group?.name ?? ""}`;
         item.iconPath = new vscode.ThemeIcon("ellipsis");
-        item.command = { title: "Show More", command: "tackroom.showMore", arguments: [node.group] };
+        item.command = SELECT;
         return item;
       }
     }
@@ -142,7 +149,7 @@ export class SessionTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
     const where = isByHarness ? (entry.workspace ? folderOf(entry.workspace) : undefined) : entry.harness;
     const words = [mark && `[${mark}]`, where, age(Date.now(), timeOf(entry))];
     item.description = words.filter(Boolean).join(" · ");
-    item.command = { title: "Open Transcript", command: "tackroom.open", arguments: [node] };
+    item.command = SELECT;
     item.accessibilityInformation = { label: [entry.state, titleOf(entry), ...words].filter(Boolean).join(", ") };
     return item;
   }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { appendFile, cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { Page } from "playwright-core";
 import { FakeRuntime } from "../../../typescript/test/runtime.js";
@@ -76,6 +76,7 @@ async function servers(home: string): Promise<number[]> {
 
 const terminalText = (page: Page) => textOf(page.locator(".terminal-editor .xterm-rows, .editor-instance .xterm-rows"));
 const shows = (page: Page, text: string) => until(text, async () => (await terminalText(page)).includes(text));
+const statusItem = (page: Page) => page.locator(".statusbar-item[aria-label='1 session waiting for you']");
 const documentText = (page: Page) => textOf(page.locator(".editor-instance .view-lines").first());
 
 test("sessions are shown, read, joined and left", async (t) => {
@@ -101,7 +102,7 @@ test("sessions are shown, read, joined and left", async (t) => {
     assert.match(rows[0]!, /roof/);
     assert.match(rows[1]!, /Find out why the roof leaks.*\[permission prompt\] · claude-code/s);
     await page.locator(".activitybar .action-item:has([aria-label*=Tackroom]) .badge", { hasText: "1" }).waitFor();
-    await page.locator(".statusbar-item", { hasText: "1" }).filter({ has: page.locator(".codicon-bell-dot") }).waitFor();
+    await statusItem(page).waitFor();
     await shot(page, "tree");
   });
 
@@ -125,9 +126,7 @@ test("sessions are shown, read, joined and left", async (t) => {
     await row(page, "/home/dev/log").click();
     await row(page, "Show more… (10)").click();
     await row(page, "Show more…").waitFor({ state: "detached" });
-    await page.mouse.wheel(0, 2_000);
-    await row(page, "Write the log of day 129").waitFor();
-    await page.mouse.wheel(0, -2_000);
+    assert.equal(await row(page, "Write the log of day 110").getAttribute("aria-setsize"), "30");
     await row(page, "/home/dev/log").click();
     await row(page, "day 100").waitFor({ state: "detached" });
     await row(page, "/proj/demo").click();
@@ -201,7 +200,8 @@ test("sessions are shown, read, joined and left", async (t) => {
     await shows(page, "I clear the gutter and then look again.");
     await shows(page, "? request 7: may it run bash?");
     const notice = page.locator(".notification-toast", { hasText: "may it run bash?" });
-    await notice.waitFor();
+    const allow = notice.locator(".monaco-button", { hasText: /^Allow$/ });
+    await allow.hover();
     await shot(page, "attach");
     runtime.on("respond", () => {
       setTimeout(() => {
@@ -210,7 +210,7 @@ test("sessions are shown, read, joined and left", async (t) => {
       }, 0);
       return { accepted: true };
     });
-    await notice.locator(".monaco-button", { hasText: /^Allow$/ }).click();
+    await allow.click();
     const { params } = await runtime.called("respond");
     assert.deepEqual(params["response"], { kind: "approval", request_id: 7, decision: "allow" });
     await shows(page, "-- request 7: allowed");
@@ -228,7 +228,7 @@ test("sessions are shown, read, joined and left", async (t) => {
   });
 
   await step("what waits is offered by the status bar", async () => {
-    await page.locator(".statusbar-item", { has: page.locator(".codicon-bell-dot") }).click();
+    await statusItem(page).click();
     await page.locator(".quick-input-list .monaco-list-row", { hasText: "Find out why the roof leaks" }).waitFor();
     await shot(page, "waiting");
     await page.keyboard.press("Escape");
@@ -275,6 +275,7 @@ test("where there is no program, the view says what to do", async (t) => {
   // It begins in the open folder.
   await until("the dialog", async () => (await input.inputValue()).endsWith("/project/"));
   await input.fill(tackroom);
+  await page.locator(".quick-input-list .monaco-list-row", { hasText: basename(tackroom) }).first().waitFor();
   await page.keyboard.press("Enter");
   await row(page, "Which beans follow").waitFor();
 });
