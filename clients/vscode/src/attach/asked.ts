@@ -9,6 +9,8 @@ const DETAILS = 4_000;
 /** Characters of what is asked, in one line. */
 const WHAT = 200;
 
+const DECISIONS = new Map<string, Decision>([["y", "allow"], ["n", "deny"], ["a", "allow_for_session"]]);
+
 type Kind = "approval" | "elicitation" | "other";
 
 /** A request that is not settled. */
@@ -64,7 +66,7 @@ export class Asked {
   answer(line: string): RuntimeResponse | undefined {
     const text = line.trim();
     if (this.kind === "approval") {
-      const decision = ({ y: "allow", n: "deny", a: "allow_for_session" } as const)[text];
+      const decision = DECISIONS.get(text);
       return decision && this.decided(decision);
     }
     if (text === "/decline") return this.elicited("decline");

@@ -124,7 +124,7 @@ export class Console {
           this.#say("fell behind, and attaches again");
           return void this.#join();
         }
-        if (event.kind === "disconnected") why = `the runtime is gone: ${event.reason ?? ""}`;
+        if (event.kind === "disconnected") why = event.reason ?? "the runtime is gone";
         else this.#print(this.#view.event(event.kind, event.payload));
         this.#changed();
       }

@@ -152,16 +152,16 @@ function remark(kind: string, said: Payload): string {
   return kind.replaceAll("_", " ") + (text === undefined ? "" : `: ${cut(text as string, CHARACTERS)}`);
 }
 
-const ANSWERED: Record<string, string> = {
-  allow: "allowed",
-  allow_for_session: "allowed for this session",
-  deny: "denied",
-  accept: "answered",
-  decline: "declined",
-  cancel: "dropped",
-};
+const ANSWERED = new Map<unknown, string>([
+  ["allow", "allowed"],
+  ["allow_for_session", "allowed for this session"],
+  ["deny", "denied"],
+  ["accept", "answered"],
+  ["decline", "declined"],
+  ["cancel", "dropped"],
+]);
 
 function answered(response: unknown): string {
   const { decision, action } = (response ?? {}) as Payload;
-  return ANSWERED[String(decision ?? action)] ?? "settled";
+  return ANSWERED.get(decision ?? action) ?? "settled";
 }
