@@ -12,6 +12,7 @@ pub const DEFAULT: Limits = Limits {
     attachments: 64,
     subscriptions: 1_024,
     watches: 1_000_000,
+    courier_ms: 30_000,
 };
 
 /// Entries of a page when the client does not say.
@@ -147,6 +148,32 @@ pub const DESCRIPTORS: usize = 16_384;
 pub const LIVE_RECORDS: usize = 10_000;
 /// Characters of a peer's name, and of what it waits for.
 pub const PEER_NAME_CHARS: usize = 300;
+/// How long is waited until all of a killed group of processes is gone.
+pub const GROUP_GONE: std::time::Duration = std::time::Duration::from_secs(2);
+/// How often is looked.
+pub const GROUP_PAUSE: std::time::Duration = std::time::Duration::from_millis(2);
+/// Couriers at work at a time; a further message waits for its turn.
+pub const COURIERS: usize = 4;
+/// How often is told that a message is still on its way.
+pub const COURIER_PROGRESS: std::time::Duration = std::time::Duration::from_millis(500);
+/// How long is waited for what is said against a message that is in the inbox.
+pub const COURIER_NOTICE: std::time::Duration = std::time::Duration::from_secs(3);
+/// How long a courier that is done is given to leave by itself.
+pub const COURIER_LEAVES: std::time::Duration = std::time::Duration::from_secs(2);
+/// How long a courier that is told to end is given before it is killed.
+pub const COURIER_GRACE: std::time::Duration = std::time::Duration::from_secs(2);
+/// Bytes of one line of a courier; the longest message stands in it twice, with every letter as an escape.
+pub const COURIER_LINE: usize = 2 << 20;
+/// Bytes of all that a courier says.
+pub const COURIER_OUTPUT: usize = 16 << 20;
+/// Bytes that are kept of what a courier complains about.
+pub const COURIER_PRINTED: usize = 8 << 10;
+/// Characters of it that an error shows.
+pub const COURIER_SHOWN_CHARS: usize = 300;
+/// Bytes from which on a variable's value is so unlikely a word that it is taken out of what a courier says.
+pub const COURIER_SECRET: usize = 8;
+/// After so long an empty directory of a courier is nobody's any more.
+pub const COURIER_DIRECTORY_AGE: std::time::Duration = std::time::Duration::from_secs(60 * 60);
 /// How long a runtime is given to describe itself for a list.
 pub const PROBE: std::time::Duration = std::time::Duration::from_secs(1);
 /// How long a list waits for a runtime that was silent the last time; the probe itself goes on behind it.

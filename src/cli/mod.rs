@@ -10,6 +10,8 @@ mod keys;
 mod line;
 mod list;
 mod live;
+mod man;
+mod message;
 mod named;
 mod output;
 mod peers;
@@ -26,6 +28,7 @@ mod words;
 use crate::authority::Grant;
 use crate::harness::Homes;
 use crate::limits;
+use crate::peer::courier::Program;
 use crate::protocol::{Harness, Limits, RootOrigin};
 use crate::service::Config;
 use clap::{Args, Parser, Subcommand};
@@ -39,6 +42,10 @@ pub const FAILED: u8 = 1;
 pub const USAGE: u8 = 2;
 /// What was named is not there.
 pub const NOT_FOUND: u8 = 3;
+/// A message is held by the session that it is for.
+pub const HELD: u8 = 4;
+/// A message was refused by the session that it is for.
+pub const REFUSED: u8 = 5;
 
 /// See every coding-agent session on this machine.
 #[derive(Parser)]
@@ -61,7 +68,9 @@ Exit codes:
   1    failed; of serve also: `exit` came without `shutdown`
   2    the words of the command line cannot be understood, or fit several things
   3    what was named is not there
-  128+ a signal's number: it ended serve, attach, watch, follow or demo
+  4    of message: the session holds it back until a person lets it through
+  5    of message: the session refuses messages
+  128+ a signal's number: it ended serve, attach, message, watch, follow or demo
 resume ends as the program does that it runs.
 
 Nothing is ever written to a store: sessions are not renamed, edited or deleted.";
@@ -74,8 +83,10 @@ enum Command {
     Watch(watch::WatchArgs),
     /// Show the messages of a session as they are written
     Follow(follow::FollowArgs),
-    /// Show the live Claude Code sessions
+    /// Show the live Claude Code sessions, and which of them a message can reach
     Peers(peers::PeersArgs),
+    /// Deliver a message into a live Claude Code session
+    Message(message::MessageArgs),
     /// Go back into a session with its own program
     Resume(resume::ResumeArgs),
     /// Join a running agent: see what it does, answer what it asks, and drive it
@@ -94,6 +105,9 @@ enum Command {
     Schema(schema::SchemaArgs),
     /// Print the completions for a shell
     Completions(completions::CompletionsArgs),
+    /// Write the manual pages
+    #[command(hide = true)]
+    Man(man::ManArgs),
 }
 
 /// Where to look, for every subcommand that looks.
@@ -124,7 +138,38 @@ fn parse_root(text: &str) -> Result<(Harness, PathBuf), String> {
 /// What the command line's own user may do: everything that needs no more than this machine, and in one page.
 fn own_config(look: &LookArgs) -> Config {
     let limits = Limits { page_max: usize::MAX, ..limits::DEFAULT };
-    Config { ceiling: Grant::all(), homes: look.homes(), allow_homes: false, limits }
+    let courier = CourierArgs::default().program();
+    Config { ceiling: Grant::all(), homes: look.homes(), allow_homes: false, limits, courier }
+}
+
+/// What delivers messages, for every subcommand that can.
+#[derive(Args, Clone, Debug)]
+pub struct CourierArgs {
+    /// The Claude Code that delivers messages
+    #[arg(long = "courier-program", value_name = "PROGRAM", default_value = COURIER_PROGRAM)]
+    program: PathBuf,
+    /// The model that it runs
+    #[arg(long = "courier-model", value_name = "MODEL", default_value = COURIER_MODEL)]
+    model: String,
+}
+
+const COURIER_PROGRAM: &str = "claude";
+const COURIER_MODEL: &str = "haiku";
+
+impl Default for CourierArgs {
+    fn default() -> Self {
+        Self { program: COURIER_PROGRAM.into(), model: COURIER_MODEL.to_owned() }
+    }
+}
+
+impl CourierArgs {
+    fn program(&self) -> Program {
+        let is_path = self.program.components().count() > 1;
+        // It is started in another directory than ours.
+        let absolute = is_path.then(|| std::path::absolute(&self.program).ok()).flatten();
+        let program = absolute.unwrap_or_else(|| self.program.clone());
+        Program::new(program.into_os_string(), self.model.clone(), std::env::vars_os())
+    }
 }
 
 /// Runs the program.
@@ -134,6 +179,7 @@ pub fn main() -> ExitCode {
         Command::Watch(args) => watch::run(&args),
         Command::Follow(args) => follow::run(&args),
         Command::Peers(args) => peers::run(&args),
+        Command::Message(args) => message::run(&args),
         Command::Resume(args) => resume::run(&args),
         Command::Attach(args) => attach::run(&args),
         Command::Runtime(args) => runtime::run(&args),
@@ -143,6 +189,7 @@ pub fn main() -> ExitCode {
         Command::Serve(args) => serve::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
     };
     match result {
         Ok(code) => code,

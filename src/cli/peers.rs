@@ -1,11 +1,13 @@
-//! `tackroom peers`: the live Claude Code sessions as a table.
+//! `tackroom peers`: the live Claude Code sessions as a table, and which of them a message can reach.
 
-use super::output::{self, Failure, Screen, note};
+use super::output::{self, Failure, Screen, note, plain};
 use super::table::{Cell, Column, Give, render};
 use super::{LookArgs, list, own_config, words};
-use crate::protocol::{ActivityStatus, Peer, State};
+use crate::peer;
+use crate::protocol::{ActivityStatus, InboundPolicy, Peer, SettingsReadParams, State};
 use crate::service::Local;
 use clap::Args;
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 #[derive(Args)]
@@ -21,7 +23,7 @@ const COLUMNS: &[Column] = &[
     Column("STATUS", Give::Nothing),
     Column("PID", Give::Nothing),
     Column("AGE", Give::Nothing),
-    Column("ADDRESSABLE", Give::Nothing),
+    Column("REACHABLE", Give::Nothing),
     Column("NAME", Give::End),
     Column("DIRECTORY", Give::Start),
 ];
@@ -38,6 +40,7 @@ pub fn run(args: &PeersArgs) -> Result<ExitCode, Failure> {
     } else {
         found.peers.sort_by_key(|peer| State::ALL.iter().position(|known| *known == state(peer)));
         output::write(&table(&found.peers, words::now_ms(), words::home().as_deref(), &Screen::of_stdout()))?;
+        tell_policies(&local, &found.peers);
     }
     if !found.problems.is_empty() {
         let records = words::count(found.problems.len(), "record");
@@ -57,12 +60,39 @@ fn table(peers: &[Peer], now_ms: i64, home: Option<&str>, screen: &Screen) -> St
             Cell::new(state(peer).id()).in_colour(list::colour(state(peer))),
             Cell::new(&peer.pid.to_string()),
             Cell::new(&words::age(now_ms, peer.updated_at_ms)),
-            Cell::new(if peer.addressable { "yes" } else { "no" }),
+            Cell::new(reachable(peer)),
             Cell::new(&name),
             Cell::new(&directory),
         ]
     };
     render(COLUMNS, &peers.iter().map(row).collect::<Vec<_>>(), screen)
+}
+
+/// Whether a message can reach a session, and why not.
+fn reachable(peer: &Peer) -> &'static str {
+    match peer::unreachable(peer) {
+        None => "yes",
+        Some(peer::Unreachable::NoSocket) => "no socket",
+        Some(peer::Unreachable::Silent) => "socket is silent",
+    }
+}
+
+/// What the user's own settings of each home do with messages that reach its sessions. Settings that cannot be read
+/// are of no interest here; `tackroom settings` tells of them.
+fn tell_policies(local: &Local, peers: &[Peer]) {
+    let homes: BTreeSet<&str> = peers.iter().map(|peer| peer.home.as_str()).collect();
+    for home in homes {
+        let Ok(settings) = local.settings(SettingsReadParams { home: Some(home.to_owned()) }) else { continue };
+        let effect = match settings.cross_session_inbound {
+            Some(InboundPolicy::Hold) => "hold messages back until a person lets them through",
+            Some(InboundPolicy::Refuse) => "refuse messages",
+            Some(InboundPolicy::Accept) | None => continue,
+        };
+        let file = plain(&words::path(&settings.path, words::home().as_deref()));
+        note(&format!(
+            "The user's own settings make these sessions {effect} ({file}); other settings can override them."
+        ));
+    }
 }
 
 fn state(peer: &Peer) -> State {

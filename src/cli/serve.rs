@@ -1,7 +1,7 @@
 //! `tackroom serve`: what an editor or agent host spawns.
 
 use super::output::Failure;
-use super::{FAILED, LookArgs, USAGE};
+use super::{CourierArgs, FAILED, LookArgs, USAGE};
 use crate::authority::Grant;
 use crate::limits;
 use crate::platform::{memory, signals::Signals, stdio};
@@ -27,6 +27,8 @@ pub struct ServeArgs {
     harnesses: Vec<Harness>,
     #[command(flatten)]
     look: LookArgs,
+    #[command(flatten)]
+    courier: CourierArgs,
     /// Let the client name more homes in `initialize`
     #[arg(long)]
     allow_homes: bool,
@@ -74,7 +76,8 @@ fn config(args: &ServeArgs) -> Result<Config, String> {
     };
     let ceiling = Grant::all().narrow(&request).map_err(|error| error.to_string())?;
     let limits = lower(&args.limits)?;
-    Ok(Config { ceiling, homes: args.look.homes(), allow_homes: args.allow_homes, limits })
+    let courier = args.courier.program();
+    Ok(Config { ceiling, homes: args.look.homes(), allow_homes: args.allow_homes, limits, courier })
 }
 
 /// The bounds, with those lowered that `--limit` names.
@@ -91,6 +94,7 @@ fn lower(flags: &[String]) -> Result<Limits, String> {
             "attachments" => &mut limits.attachments,
             "subscriptions" => &mut limits.subscriptions,
             "watches" => &mut limits.watches,
+            "courierMs" => &mut limits.courier_ms,
             _ => return Err(format!("--limit {name}: there is no such bound; `initialize` tells them")),
         };
         match value.parse() {

@@ -3,6 +3,7 @@
 //! A record is not a live session. It stays when its process is killed, and its pid is then given to somebody else, so
 //! each one is held against the process it names. The keys that lie beside the records are secrets and never opened.
 
+pub mod courier;
 mod record;
 mod registry;
 mod selector;
@@ -39,6 +40,12 @@ pub enum Error {
     /// The endpoint's process, name and socket are no longer one session's.
     #[error("the endpoint is out of date: {0}; take a new one from `peer/list`")]
     Moved(String),
+    /// It lives, and no message can reach it.
+    #[error("no message can reach the session `{0}`: {1}")]
+    Unreachable(String, Unreachable),
+    /// While the message waited for its turn, another session came to answer to it.
+    #[error("`{0}` is not the session any more that it was when the message was sent; nothing was delivered")]
+    Replaced(String),
 }
 
 impl From<Error> for RpcError {
@@ -46,8 +53,8 @@ impl From<Error> for RpcError {
         let reason = match error {
             Error::Selector => Reason::InvalidParams,
             Error::InvalidEndpoint => Reason::InvalidEndpoint,
-            Error::NotLive(_) => Reason::NotLive,
-            Error::Ambiguous { .. } | Error::Moved(_) => Reason::IdentityMismatch,
+            Error::NotLive(_) | Error::Unreachable(..) => Reason::NotLive,
+            Error::Ambiguous { .. } | Error::Moved(_) | Error::Replaced(_) => Reason::IdentityMismatch,
         };
         Self::new(reason, error.to_string())
     }
@@ -58,4 +65,39 @@ impl From<Error> for RpcError {
 pub fn resolve(homes: &[PathBuf], selector: &PeerSelector, visible: impl Fn(&Peer) -> bool) -> Result<Peer, Error> {
     let target = selector::Target::of(selector)?;
     target.pick(list(homes).peers.into_iter().map(|found| found.peer).filter(visible).collect())
+}
+
+/// Why no message can reach a live session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unreachable {
+    /// Its record names no socket: it has none, or has not opened it yet.
+    #[error("it has no socket")]
+    NoSocket,
+    /// Nobody listens at the socket that its record names.
+    #[error("its socket does not answer")]
+    Silent,
+}
+
+/// Why no message can reach a live session; `None` where one can.
+pub fn unreachable(peer: &Peer) -> Option<Unreachable> {
+    match (peer.addressable, &peer.socket_path) {
+        (true, _) => None,
+        (false, None) => Some(Unreachable::NoSocket),
+        (false, Some(_)) => Some(Unreachable::Silent),
+    }
+}
+
+/// The one live session that is meant by a message, which needs a session that can be reached.
+pub fn addressee(homes: &[PathBuf], to: &PeerSelector, visible: impl Fn(&Peer) -> bool) -> Result<Peer, Error> {
+    let peer = resolve(homes, to, visible)?;
+    match unreachable(&peer) {
+        Some(why) => Err(Error::Unreachable(peer.name, why)),
+        None => Ok(peer),
+    }
+}
+
+/// Whether two readings tell of the same session, at the same place.
+pub fn is_same(one: &Peer, other: &Peer) -> bool {
+    let place = |peer: &Peer| (peer.pid, peer.session_id.clone(), peer.socket_path.clone(), peer.home.clone());
+    place(one) == place(other)
 }

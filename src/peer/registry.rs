@@ -1,5 +1,6 @@
 //! The process registries of the Claude Code homes: which of their records tell of a session that lives.
 
+use super::courier::is_courier;
 use super::record::{Record, make_addressable};
 use super::selector::{fold, parse_pid};
 use crate::limits;
@@ -104,6 +105,8 @@ impl Listing {
             Err(Refusal::Hidden(reason)) => {
                 registry.hidden.push(Skipped { path: path.to_string_lossy().into_owned(), reason: reason.to_owned() });
             }
+            // It is nobody's session, and gone in a moment.
+            Err(Refusal::Courier) => registry.files -= 1,
             Err(Refusal::Unreadable(error)) if error.kind() == io::ErrorKind::NotFound => {}
             Err(Refusal::Unreadable(error)) => self.problems.push(problem(&path, &error)),
         }
@@ -132,6 +135,7 @@ struct Scene {
 /// Why a record gives no session.
 enum Refusal {
     Hidden(&'static str),
+    Courier,
     Unreadable(io::Error),
 }
 
@@ -165,6 +169,9 @@ impl Scene {
             return hidden(reason);
         }
         let mut peer = record.peer(pid, home, self.now_ms).map_err(Refusal::Hidden)?;
+        if is_courier(&peer) {
+            return Err(Refusal::Courier);
+        }
         if peer.socket_path.as_ref().is_some_and(|socket| self.listeners.accept_at(Path::new(socket))) {
             make_addressable(&mut peer);
         }

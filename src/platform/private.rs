@@ -1,7 +1,7 @@
 //! Directories and files that are ours alone. They are judged by their descriptors, since a name may mean another thing
 //! by then; a file appears whole or not at all, and is removed only as what it was when it was read.
 //!
-//! Unix alone: elsewhere there is no such directory and none can be made.
+//! Unix alone: elsewhere there is no such directory and, but for temporary ones, none can be made.
 
 use super::files::Stamp;
 use std::io;
@@ -90,6 +90,15 @@ impl Directory {
     pub fn remove(&self, name: &str, is_meant: impl Fn(&Stamp) -> bool) -> io::Result<bool> {
         self.0.remove(name, &is_meant)
     }
+}
+
+/// Makes an empty directory that nobody else can look into, whose name begins so; gone when dropped.
+pub fn temporary_directory(prefix: &str) -> io::Result<tempfile::TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(prefix);
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    builder.tempdir()
 }
 
 #[cfg(unix)]

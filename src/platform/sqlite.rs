@@ -4,6 +4,7 @@
 //! what lies beside the database, and where no lock protects the reading, the files' stamps before and after must be equal.
 
 use super::files::{Stamp, open_regular, read_at};
+use super::private;
 use crate::limits;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
@@ -178,12 +179,8 @@ fn read_copy<T>(path: &Path, state: &State, query: &impl Fn(&Connection) -> rusq
     if state.main.size.saturating_add(journal) > limits::DATABASE_COPY {
         return Err(Error::Large);
     }
-    let mut builder = tempfile::Builder::new();
-    builder.prefix("tackroom-");
     // Conversations are nobody else's business.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-    let directory = builder.tempdir()?;
+    let directory = private::temporary_directory("tackroom-")?;
     let copy = directory.path().join("copy");
     for (ending, size) in [("", state.main.size), ("-journal", journal)] {
         let mut from = open_regular(&beside(path, ending))?.take(size);

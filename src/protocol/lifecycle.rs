@@ -116,6 +116,8 @@ pub struct Limits {
     pub subscriptions: usize,
     /// Directories that are watched at one time; what changes in others is seen later.
     pub watches: usize,
+    /// How long `peer/message` may take, in milliseconds.
+    pub courier_ms: usize,
 }
 
 /// Params of `authority/narrow`.

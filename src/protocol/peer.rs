@@ -106,3 +106,42 @@ pub struct PeerResult {
     /// The live session, read again for this call.
     pub peer: Peer,
 }
+
+/// Params of `peer/message`: who is meant, by exactly one member, and what is said.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MessageParams {
+    /// The session.
+    #[serde(flatten)]
+    pub to: PeerSelector,
+    /// The text, which arrives as it is.
+    pub text: String,
+}
+
+/// What became of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Outcome {
+    /// It is in the session's inbox, and nothing was said against it within three seconds.
+    Accepted,
+    /// The session keeps it back until a person there lets it through; it may expire.
+    Held,
+    /// The session takes no messages: it was not delivered.
+    Refused,
+}
+
+/// Result of `peer/message`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MessageResult {
+    /// The session, read again right before the message went out.
+    pub peer: Peer,
+    /// What became of the message.
+    pub outcome: Outcome,
+    /// The message's id in the session's transcript, where Claude Code gave one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_id: Option<String>,
+    /// What Claude Code said against it, or why an accepted message may be held or refused all the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+}

@@ -68,6 +68,8 @@ pub async fn serve(
     let end = connection.run(input, notifications, results, closed, stop).await;
     connection.service.end(&connection.client);
     connection.inflight.cancel_all();
+    // Nothing that was started for the client outlives its server.
+    connection.service.end_couriers().await;
     end
 }
 
@@ -207,7 +209,7 @@ impl Connection {
                         return Ok(End::Input);
                     }
                     // What took too long is answered, too: that it was given up.
-                    self.inflight.cancel_all();
+                    self.inflight.cancel_late();
                     drain = Some(Instant::now() + limits::DRAIN);
                 }
             }
@@ -344,7 +346,7 @@ impl Connection {
 
     /// Starts a call: one that takes no time is done at once.
     fn begin(&mut self, id: Option<Id>, call: Call, place: Place) {
-        let cancel = self.inflight.begin(id.as_ref(), place);
+        let cancel = self.inflight.begin(id.as_ref(), place, service::outlasts_input(&call.method));
         let (replied, known) = watch::channel(false);
         if call.positional {
             let answer = Answer::Error(RpcError::new(Reason::InvalidParams, "params go by name, as an object"));

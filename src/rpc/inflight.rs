@@ -18,10 +18,16 @@ pub enum Place {
 #[derive(Debug, Default)]
 pub struct Inflight {
     /// Requests by id; a notification that is at work has none.
-    requests: HashMap<Id, CancellationToken>,
+    requests: HashMap<Id, Request>,
     notifications: usize,
     batches: HashMap<u64, Batch>,
     next_batch: u64,
+}
+
+#[derive(Debug)]
+struct Request {
+    cancel: CancellationToken,
+    outlasts_input: bool,
 }
 
 #[derive(Debug, Default)]
@@ -58,12 +64,12 @@ impl Inflight {
         self.requests.contains_key(id)
     }
 
-    /// Notes that a call is at work; what it answers with `id`.
-    pub fn begin(&mut self, id: Option<&Id>, place: Place) -> CancellationToken {
+    /// Notes that a call is at work; what it answers with `id`, and whether it has its own time after the end of input.
+    pub fn begin(&mut self, id: Option<&Id>, place: Place, outlasts_input: bool) -> CancellationToken {
         let token = CancellationToken::new();
         match id {
             Some(id) => {
-                self.requests.insert(id.clone(), token.clone());
+                self.requests.insert(id.clone(), Request { cancel: token.clone(), outlasts_input });
             }
             None => self.notifications += 1,
         }
@@ -85,14 +91,19 @@ impl Inflight {
 
     /// Cancels a request, if it is at work.
     pub fn cancel(&self, id: &Id) {
-        if let Some(token) = self.requests.get(id) {
-            token.cancel();
+        if let Some(request) = self.requests.get(id) {
+            request.cancel.cancel();
         }
     }
 
     /// Cancels everything.
     pub fn cancel_all(&self) {
-        self.requests.values().for_each(CancellationToken::cancel);
+        self.requests.values().for_each(|request| request.cancel.cancel());
+    }
+
+    /// Cancels what has no time of its own after the end of input.
+    pub fn cancel_late(&self) {
+        self.requests.values().filter(|request| !request.outlasts_input).for_each(|request| request.cancel.cancel());
     }
 
     /// Opens a batch. It stays open until [`Self::close_batch`].

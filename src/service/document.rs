@@ -1,11 +1,15 @@
 //! The documents about the protocol, made from the method table and the types: JSON Schema, the list of methods,
 //! OpenRPC.
 
+use super::errors::errors_of;
 use super::{Context, Direction, NOTIFICATIONS, Service, methods};
 use crate::protocol::{Empty, PROTOCOL_VERSION, Reason, RequestMeta, RpcError};
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
+
+/// One real exchange for each method and notification, as the tests recorded it.
+const EXAMPLES: &str = include_str!("examples.json");
 
 fn generator(definitions: &'static str) -> SchemaGenerator {
     let mut settings = SchemaSettings::draft07();
@@ -136,6 +140,7 @@ pub fn meta() -> Value {
 /// The OpenRPC document.
 pub fn openrpc() -> Value {
     let mut generators = Generators::new("/components/schemas");
+    let recorded: Value = serde_json::from_str(EXAMPLES).unwrap_or_default();
     let mut rows: Vec<Value> = methods()
         .iter()
         .map(|method| {
@@ -146,7 +151,8 @@ pub fn openrpc() -> Value {
                 "paramStructure": "by-name",
                 "params": params_by_name(&(method.params)(&mut generators.input), &generators.input),
                 "result": { "name": "result", "schema": result },
-                "errors": error_refs(),
+                "errors": errors_of(method).into_iter().map(error_ref).collect::<Vec<_>>(),
+                "examples": examples(method.name, &recorded),
                 "x-permissions": method.permissions,
             })
         })
@@ -159,6 +165,7 @@ pub fn openrpc() -> Value {
             "summary": notice.summary,
             "paramStructure": "by-name",
             "params": params_by_name(&params, generator),
+            "examples": examples(notice.name, &recorded),
             "x-notification": match notice.direction {
                 Direction::FromClient => "client",
                 Direction::FromServer => "server",
@@ -166,6 +173,7 @@ pub fn openrpc() -> Value {
         })
     }));
     generators.input.subschema_for::<Empty>();
+    generators.input.subschema_for::<RequestMeta>();
     let errors: Map<String, Value> = Reason::ALL
         .iter()
         .map(|reason| {
@@ -190,8 +198,20 @@ pub fn openrpc() -> Value {
     })
 }
 
-fn error_refs() -> Vec<Value> {
-    Reason::ALL.iter().map(|reason| json!({ "$ref": format!("#/components/errors/{}", reason.word()) })).collect()
+fn error_ref(reason: Reason) -> Value {
+    json!({ "$ref": format!("#/components/errors/{}", reason.word()) })
+}
+
+/// What was recorded of a method or notification, in the form of OpenRPC.
+fn examples(name: &str, recorded: &Value) -> Vec<Value> {
+    let Some(example) = recorded.get(name) else { return Vec::new() };
+    let members = example["params"].as_object().into_iter().flatten();
+    let params: Vec<Value> = members.map(|(name, value)| json!({ "name": name, "value": value })).collect();
+    let mut pairing = json!({ "name": name, "params": params });
+    if let Some(result) = example.get("result") {
+        pairing["result"] = json!({ "name": "result", "value": result });
+    }
+    vec![pairing]
 }
 
 /// The members of a params type, as OpenRPC lists them.

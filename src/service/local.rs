@@ -8,9 +8,9 @@ use crate::protocol::{
     AcceptedResult, AttachParams, AttachResult, AttachmentParams, CloseResult, CoverageParams, CoverageResult,
     DescribeParams, DescribeResult, DetachResult, DiscoverParams, DiscoverResult, Empty, FollowParams, FollowResult,
     ForgetParams, ForgetResult, InterruptResult, LeaseResult, ListParams, ListResult, LoadParams, LoadResult,
-    Notification, PeerListResult, ReceiptsResult, RespondParams, RpcError, RuntimeDescribeParams,
-    RuntimeDescribeResult, Settings, SettingsReadParams, SettingsUpdateParams, SteerParams, SteerResult, SubmitParams,
-    SubmitResult, WatchParams, WatchResult,
+    MessageParams, MessageResult, Notification, PeerListResult, ReceiptsResult, RespondParams, RpcError,
+    RuntimeDescribeParams, RuntimeDescribeResult, Settings, SettingsReadParams, SettingsUpdateParams, SteerParams,
+    SteerResult, SubmitParams, SubmitResult, WatchParams, WatchResult,
 };
 use std::sync::Arc;
 use tokio::runtime::{Handle, Runtime};
@@ -130,6 +130,7 @@ methods! {
     "runtime/interrupt" runtime::interrupt(AttachmentParams) -> InterruptResult;
     "runtime/respond" runtime::respond(RespondParams) -> AcceptedResult;
     "runtime/close" runtime::close(AttachmentParams) -> CloseResult;
+    "peer/message" peer::message(MessageParams) -> MessageResult;
 }
 
 impl User {
@@ -137,6 +138,11 @@ impl User {
     pub async fn load(&self, params: LoadParams) -> Result<LoadResult, RpcError> {
         let (service, context) = (self.service.clone(), self.context());
         blocking(move || session::load(&service, &context, params)).await?
+    }
+
+    /// Ends the programs that were started for this client; back when they are gone.
+    pub async fn end_couriers(&self) {
+        self.service.end_couriers().await;
     }
 
     /// One request, which is answered to a caller that is there: it hears of what it opened from then on.

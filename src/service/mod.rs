@@ -1,6 +1,7 @@
 //! What a method does: one file per family, named as in `protocol`. Authorizes, then delegates to the rooms below.
 
 mod document;
+mod errors;
 mod follow;
 mod lifecycle;
 mod local;
@@ -21,11 +22,12 @@ pub use lifecycle::Phase;
 pub use local::{Local, User};
 pub use method::{Method, Work};
 pub use notices::{Direction, NOTIFICATIONS, Notice};
-pub use table::{methods, module};
+pub use table::{methods, module, outlasts_input};
 
 use crate::authority::Grant;
 use crate::harness::Homes;
 use crate::limits;
+use crate::peer::courier::{self, Couriers};
 use crate::protocol::{Limits, Notification, ProgressParams, ProgressToken, ProgressValue, Reason, RpcError};
 use crate::registry::Registry;
 use crate::runtime::{Receipts, Runtimes};
@@ -49,6 +51,8 @@ pub struct Config {
     pub allow_homes: bool,
     /// The bounds that a client can hit.
     pub limits: Limits,
+    /// What delivers messages.
+    pub courier: courier::Program,
 }
 
 /// The server behind all methods: one per process.
@@ -56,6 +60,7 @@ pub struct Service {
     config: Config,
     registry: Arc<Registry>,
     runtimes: Arc<Runtimes>,
+    couriers: Couriers,
     /// How many names of attachments and subscriptions were given.
     named: AtomicU64,
     first_states: Semaphore,
@@ -76,13 +81,18 @@ impl Service {
         let registry = Arc::new(Registry::new(config.homes.clone(), instance_id.clone(), runtimes.clone()));
         let first_states = Semaphore::new(limits::FIRST_STATES);
         let attaching = Arc::new(Semaphore::new(config.limits.attachments));
-        Ok(Self { config, registry, runtimes, named: 0.into(), first_states, attaching, handle, instance_id })
+        let couriers = Couriers::new(config.courier.clone());
+        let named = 0.into();
+        Ok(Self { config, registry, runtimes, couriers, named, first_states, attaching, handle, instance_id })
     }
 
     /// Removes what servers that were killed left behind. Reads files.
     pub fn sweep(&self) {
         if let Err(error) = self.runtimes.receipts().sweep() {
             tracing::warn!(%error, "receipts could not be swept");
+        }
+        if let Err(error) = courier::sweep() {
+            tracing::warn!(%error, "directories of couriers could not be swept");
         }
     }
 
@@ -91,6 +101,11 @@ impl Service {
         client.ended.cancel();
         self.runtimes.close();
         self.registry.unwatch_all();
+    }
+
+    /// Ends the programs that were started for a client; back when they are gone.
+    pub async fn end_couriers(&self) {
+        self.couriers.end().await;
     }
 
     /// Names for an attachment, and for a client that brings no name.

@@ -5,6 +5,7 @@ use crate::authority::Grant;
 use crate::harness::Homes;
 use crate::harness::testing::{Tree, copy, fixture};
 use crate::limits;
+use crate::peer::courier::Program;
 use crate::platform::process;
 use crate::protocol::{
     AuthorityRequest, DescribeParams, Entry, Harness, ListParams, LoadParams, LoadResult, Permission, ProgressToken,
@@ -36,7 +37,8 @@ impl Server {
         let mut homes = Homes::default();
         homes.add_named(Harness::ClaudeCode, &home.path().join("claude"), RootOrigin::Flag);
         homes.add_named(Harness::Codex, &home.path().join("codex"), RootOrigin::Flag);
-        let config = Config { ceiling: Grant::all(), homes, allow_homes: false, limits: limits::DEFAULT };
+        let courier = Program::new("no-courier".into(), "none".into(), std::iter::empty());
+        let config = Config { ceiling: Grant::all(), homes, allow_homes: false, limits: limits::DEFAULT, courier };
         let service = Service::new(config, crate::runtime::testing::handle()).unwrap();
         let (sender, outgoing) = mpsc::channel(8);
         let context =

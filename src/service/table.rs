@@ -6,19 +6,26 @@ use crate::protocol::{
     AcceptedResult, AttachParams, AttachResult, AttachmentParams, CloseResult, CoverageParams, CoverageResult,
     DescribeParams, DescribeResult, DetachResult, DiscoverParams, DiscoverResult, Empty, FollowParams, FollowResult,
     ForgetParams, ForgetResult, InitializeParams, InitializeResult, InterruptResult, InvokeParams, InvokeResult,
-    LeaseResult, ListParams, ListResult, LoadParams, LoadResult, NarrowParams, NarrowResult, PeerListResult,
-    PeerResult, PeerSelector, Permission, ReceiptsResult, RegisterParams, RegisterResult, RespondParams,
-    RuntimeDescribeParams, RuntimeDescribeResult, Settings, SettingsReadParams, SettingsUpdateParams, StatesParams,
-    StatesResult, SteerParams, SteerResult, SubmitParams, SubmitResult, UnfollowParams, UnregisterParams,
+    LeaseResult, ListParams, ListResult, LoadParams, LoadResult, MessageParams, MessageResult, NarrowParams,
+    NarrowResult, PeerListResult, PeerResult, PeerSelector, Permission, ReceiptsResult, RegisterParams, RegisterResult,
+    RespondParams, RuntimeDescribeParams, RuntimeDescribeResult, Settings, SettingsReadParams, SettingsUpdateParams,
+    StatesParams, StatesResult, SteerParams, SteerResult, SubmitParams, SubmitResult, UnfollowParams, UnregisterParams,
     UnwatchParams, WatchParams, WatchResult,
 };
 use jsonrpsee::RpcModule;
 use jsonrpsee::core::RegisterMethodError;
 use std::sync::Arc;
 
+const MESSAGE: &str = "peer/message";
+
+/// Whether a request has its own time after the end of input: it acts on others, and its answer says whether it did.
+pub fn outlasts_input(method: &str) -> bool {
+    method == MESSAGE
+}
+
 /// Every request that the server knows.
 pub fn methods() -> Vec<Method> {
-    use Permission::{Approve, Configure, Interact, Observe, Register, Terminate};
+    use Permission::{Approve, Configure, Interact, Message, Observe, Register, Terminate};
     use Work::{Blocking, Inline};
     vec![
         row::<InitializeParams, InitializeResult>(
@@ -227,6 +234,12 @@ pub fn methods() -> Vec<Method> {
             Blocking,
             peer::resolve,
             "One live Claude Code session, by exactly one of id, session id, name or endpoint.",
+        ),
+        waiting_row::<MessageParams, MessageResult, _>(
+            MESSAGE,
+            &[Message],
+            peer::message,
+            "Delivers a text into a live Claude Code session, and tells whether it was accepted, held or refused.",
         ),
         row::<SettingsReadParams, Settings>(
             "settings/read",

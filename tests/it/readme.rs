@@ -1,24 +1,29 @@
 //! What README.md says is what the program does.
 
 use crate::support::runtime::{Options, Runtime, Step};
-use crate::support::{Home, uuid};
+use crate::support::{DEADLINE, Home, uuid};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::json;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use tackroom::harness::{Environment, stores};
 
 fn readme() -> String {
-    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap()
+    page("README.md")
+}
+
+/// A text of the project.
+pub fn page(name: &str) -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap()
 }
 
 /// The first code block of a language.
-fn block(language: &str) -> String {
-    block_in(&readme(), language)
-}
-
-fn block_in(text: &str, language: &str) -> String {
+pub fn block_in(text: &str, language: &str) -> String {
     let (_, rest) = text.split_once(&format!("```{language}\n")).expect(language);
     rest.split_once("```").unwrap().0.to_owned()
 }
@@ -28,7 +33,8 @@ fn session(section: &str, home: &Home) -> (String, String) {
     let text = readme();
     let (_, section) = text.split_once(&format!("\n## {section}\n")).expect(section);
     let bin = Path::new(env!("CARGO_BIN_EXE_tackroom")).parent().unwrap();
-    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
+    let own = home.path().join("bin");
+    let path = format!("{}:{}:{}", bin.display(), own.display(), std::env::var("PATH").unwrap_or_default());
     let (promised, mut said) = (block_in(section, "console"), String::new());
     for line in promised.lines().filter_map(|line| line.strip_prefix("$ ")) {
         let mut command = Command::new("sh");
@@ -38,43 +44,49 @@ fn session(section: &str, home: &Home) -> (String, String) {
     (promised, said)
 }
 
-/// Runs a snippet where `tackroom` is in the path, in a home with one session.
-fn run(program: &str, flag: &str, snippet: &str) -> Option<Output> {
+/// A home with one session, which is idle.
+pub fn home_with_one() -> Home {
     let home = Home::new();
     home.project("-p", "/p").session(&uuid(1), "the only session", 10);
     home.peer("writer", &uuid(1), "/p");
+    home
+}
+
+/// Runs a program in this home, where `tackroom` is in the path; `None` where there is no such program.
+pub fn run_in(home: &Home, program: &str, args: &[&str]) -> Option<Output> {
     let bin = Path::new(env!("CARGO_BIN_EXE_tackroom")).parent().unwrap();
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
     let mut command = Command::new(program);
-    command.args([flag, snippet]).env_clear().env("PATH", path).env("HOME", home.path()).stdin(Stdio::null());
-    match command.output() {
-        Ok(output) => Some(output),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+    command.args(args).env_clear().env("PATH", path).env("HOME", home.path()).stdin(Stdio::null());
+    let child = match command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn() {
+        Ok(child) => child,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
         Err(error) => panic!("{program}: {error}"),
-    }
+    };
+    let pid = Pid::from_raw(child.id() as i32);
+    let (done, ended) = mpsc::channel::<()>();
+    thread::spawn(move || {
+        (ended.recv_timeout(DEADLINE) == Err(RecvTimeoutError::Timeout)).then(|| kill(pid, Signal::SIGKILL))
+    });
+    let output = child.wait_with_output().unwrap();
+    drop(done);
+    Some(output)
 }
 
-fn shown(output: &Output) -> String {
+pub fn shown(output: &Output) -> String {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
 #[test]
 fn the_shell_snippet_lists_what_waits() {
-    let output = run("sh", "-c", &block("sh")).expect("every system has a shell");
+    let output = run_in(&home_with_one(), "sh", &["-c", &block_in(&readme(), "sh")]);
+    let output = output.expect("every system has a shell");
     let answers: Vec<serde_json::Value> =
         shown(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(answers.len(), 2);
     assert_eq!(answers[0]["result"]["serverInfo"]["name"], "tackroom");
     assert_eq!(answers[1]["result"]["total"], 0, "the only session is idle");
-}
-
-#[test]
-fn the_python_snippet_lists_the_newest() {
-    // Python is no part of what building needs; where it is missing the snippet cannot be tried.
-    if let Some(output) = run("python3", "-c", &block("python")) {
-        assert_eq!(shown(&output), "idle the only session\n");
-    }
 }
 
 #[test]
@@ -105,6 +117,27 @@ fn what_is_watched_and_followed_is_told_as_the_readme_tells_it() {
     // Times are those of the place and the day.
     let timeless = |text: &str| text.replace(|c: char| c.is_ascii_digit(), "0");
     assert_eq!(timeless(&promised), timeless(&said));
+}
+
+#[test]
+fn the_shell_session_with_messages_says_what_it_says() {
+    let home = Home::new();
+    let bin = home.path().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    crate::peer_message::write_courier(home.path(), crate::peer_message::ACCEPTS);
+    std::fs::rename(home.path().join("courier"), bin.join("claude")).unwrap();
+    let change = json!({ "cwd": "/home/demo/roof", "updatedAt": now_ms() - 9_000_000 });
+    let target = crate::peer_message::Target::start(&home, change);
+    let (promised, said) = session("Message a running session", &home);
+    // A pid is as wide as it is.
+    let told = said.replace(&target.process.pid().to_string(), "81223");
+    let words =
+        |text: &str| text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect::<Vec<_>>();
+    assert_eq!(words(&promised), words(&told));
+}
+
+fn now_ms() -> i64 {
+    std::time::UNIX_EPOCH.elapsed().unwrap().as_millis() as i64
 }
 
 /// A line without what differs from run to run: numbers, and the width of a column.

@@ -163,6 +163,11 @@ export interface Methods {
    */
   "peer/resolve": { params: PeerSelector; result: PeerResult };
   /**
+   * Delivers a text into a live Claude Code session, and tells whether it was accepted, held or refused.
+   * Needs `message`.
+   */
+  "peer/message": { params: MessageParams; result: MessageResult };
+  /**
    * What the user's own settings of Claude Code do with messages of other sessions. Managed, project and command-line settings can override it.
    * Needs `observe`.
    */
@@ -364,6 +369,8 @@ export interface Limits {
   subscriptions: number;
   /** Directories that are watched at one time; what changes in others is seen later. */
   watches: number;
+  /** How long `peer/message` may take, in milliseconds. */
+  courierMs: number;
 }
 
 /** Params or a result with nothing in it. */
@@ -1058,6 +1065,27 @@ export interface PeerResult {
   peer: Peer;
 }
 
+/** Result of `peer/message`. */
+export interface MessageResult {
+  /** The session, read again right before the message went out. */
+  peer: Peer;
+  /** What became of the message. */
+  outcome: Outcome;
+  /** The message's id in the session's transcript, where Claude Code gave one. */
+  messageId?: string;
+  /** What Claude Code said against it, or why an accepted message may be held or refused all the same. */
+  detail?: string;
+}
+
+/** What became of a message. */
+export type Outcome =
+  /** It is in the session's inbox, and nothing was said against it within three seconds. */
+  | "accepted"
+  /** The session keeps it back until a person there lets it through; it may expire. */
+  | "held"
+  /** The session takes no messages: it was not delivered. */
+  | "refused";
+
 /**
  * Result of `settings/read` and `settings/update`: what the user's own settings say. Managed settings and the command
  * line override it, a project's settings can tighten it.
@@ -1543,6 +1571,20 @@ export interface PeerSelector {
   name?: string | null;
   /** A peer endpoint. */
   endpoint?: string | null;
+}
+
+/** Params of `peer/message`: who is meant, by exactly one member, and what is said. */
+export interface MessageParams {
+  /** An entry id, `claude-code:<session id>`. */
+  id?: string | null;
+  /** A session id. */
+  sessionId?: string | null;
+  /** A name, in any case. */
+  name?: string | null;
+  /** A peer endpoint. */
+  endpoint?: string | null;
+  /** The text, which arrives as it is. */
+  text: string;
 }
 
 /** Params of `settings/read`. */

@@ -1,4 +1,4 @@
-use super::three;
+use super::{Home, three};
 
 #[test]
 fn a_closed_output_is_no_error() {
@@ -49,6 +49,25 @@ fn every_shell_gets_completions_of_every_subcommand() {
             assert!(run.out.contains(subcommand), "{shell} misses {subcommand}");
         }
     }
+}
+
+#[test]
+fn every_subcommand_that_help_names_has_a_page() {
+    let home = Home::new();
+    let run = home.run(&["man", "--out", "pages/man1"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let help = home.run(&["--help"]).out;
+    let (_, commands) = help.split_once("Commands:\n").unwrap();
+    let (commands, _) = commands.split_once("\n\n").unwrap();
+    // Lines that a description goes on in begin deeper.
+    let begins = |line: &&str| line.starts_with("  ") && !line.starts_with("   ");
+    let named = commands.lines().filter(begins).filter_map(|line| line.split_whitespace().next());
+    for command in named.filter(|command| *command != "help") {
+        let page = std::fs::read_to_string(home.path().join(format!("pages/man1/tackroom-{command}.1"))).unwrap();
+        assert!(page.contains(".SH SYNOPSIS"), "{command}");
+    }
+    let page = std::fs::read_to_string(home.path().join("pages/man1/tackroom.1")).unwrap();
+    assert!(page.contains("Exit codes:") && !page.contains("tackroom\\-man"));
 }
 
 #[test]

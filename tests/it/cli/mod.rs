@@ -5,6 +5,7 @@ mod demo;
 mod doctor;
 mod follow;
 mod list;
+mod message;
 mod misc;
 mod peers;
 mod resume;

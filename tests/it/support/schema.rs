@@ -2,7 +2,7 @@
 
 use jsonschema::{Draft, Validator};
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 /// One validator for each thing that the schema describes, by its place in it.
@@ -22,6 +22,27 @@ static VALIDATORS: LazyLock<HashMap<String, Validator>> = LazyLock::new(|| {
     };
     parts.into_iter().map(|(place, part)| (place, compile(part))).collect()
 });
+
+/// How each method says that it can fail: `<method> <reason>`.
+static FAILURES: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    let document = tackroom::service::openrpc();
+    let methods = document["methods"].as_array().expect("a list").iter();
+    let told = methods.filter(|method| method.get("errors").is_some()).flat_map(|method| {
+        let references = method["errors"].as_array().expect("a list").iter();
+        let words = references.filter_map(|error| error["$ref"].as_str()?.rsplit('/').next());
+        words.map(|word| format!("{} {word}", method["name"].as_str().expect("a name")))
+    });
+    told.collect()
+});
+
+/// Fails unless a method says that it can fail so.
+#[track_caller]
+fn check_failure(method: &str, error: &Value) {
+    let reason = error["data"]["reason"].as_str().expect("a reason");
+    let known = !tackroom::service::methods().iter().any(|known| known.name == method)
+        || FAILURES.contains(&format!("{method} {reason}"));
+    assert!(known, "src/service/errors.rs does not tell that {method} fails with {reason}: {error}");
+}
 
 /// Fails unless `value` fits what the schema says at `place`.
 #[track_caller]
@@ -49,7 +70,12 @@ pub fn check_message(message: &Value, method: Option<&str>) {
                 check(&format!("methods {method} result"), &message["result"]);
             }
         }
-        ["error", "id", "jsonrpc"] => check("error", &message["error"]),
+        ["error", "id", "jsonrpc"] => {
+            check("error", &message["error"]);
+            if let Some(method) = method {
+                check_failure(method, &message["error"]);
+            }
+        }
         _ => panic!("neither an answer nor a notification: {message}"),
     }
 }

@@ -1,0 +1,117 @@
+local t = require('support')
+local text = require('tackroom.text')
+local T = {}
+
+function T.sequences_are_taken_out_and_the_rest_stays()
+  local cases = {
+    { '\27[31mred\27[0m', 'red' },
+    { '\27]0;title\7a\27]8;;http://x\27\\b', 'ab' },
+    { '\194\1552Ja\194\15752;c;x\194\156b', 'ab' },
+    { '\27(Ba\27cb\0277', 'ab' },
+    { '1%\r50%\r\n100%\r\ndone', '1%\n50%\n100%\ndone' },
+    { 'a\tb\7\8\0', 'a    b' },
+    { 'a\226\128\174b\194\133', 'a\239\191\189b\239\191\189' },
+    { 'open \27[\nnext \27]0;\nlast', 'open \nnext \nlast' },
+    { '東京 e\204\129', '東京 e\204\129' },
+    { 'end \27', 'end ' },
+    { '\27\27[1mx', 'x' },
+  }
+  for _, case in ipairs(cases) do
+    t.eq(text.clean(case[1]), case[2], vim.inspect(case[1]))
+    -- However it is cut.
+    local cleaner, parts = text.cleaner(), {}
+    for char in case[1]:gmatch('[%z\1-\127\194-\244][\128-\191]*') do
+      table.insert(parts, cleaner:clean(char))
+    end
+    table.insert(parts, cleaner:clean('', true))
+    t.eq(table.concat(parts), case[2], 'in pieces: ' .. vim.inspect(case[1]))
+  end
+end
+
+function T.a_string_that_never_ends_is_text()
+  local cleaner = text.cleaner()
+  local shown = cleaner:clean('a\27]0;' .. ('x'):rep(9000))
+  t.ok(#shown > 8000, #shown)
+end
+
+function T.long_lines_are_broken_and_long_texts_shortened()
+  local lines = text.lines(('é'):rep(5000))
+  t.eq(#lines, 3)
+  t.eq(table.concat(lines), ('é'):rep(5000))
+  for _, line in ipairs(lines) do
+    t.ok(vim.fn.strchars(line) * 2 == #line, 'no character is cut')
+  end
+  t.eq(text.lines('a\nb\nc\n\n', 2), { 'a', 'b', '… 1 more line' })
+  t.eq(text.lines(('x'):rep(450), 2), { ('x'):rep(400) .. '… 50 more characters' })
+end
+
+function T.members_have_one_order_and_nothing_is_lost()
+  local json = '{"a":[1,{"y":null,"z":[]}],"b":"\\u001b[2J","c":{},"d":9007199254740991,"e":1.5,"f":false}'
+  for _ = 1, 20 do
+    t.eq(text.json(vim.json.decode(json)), json)
+  end
+end
+
+function T.ages_are_told_in_their_largest_unit()
+  local told = vim.iter({ -5, 0, 59, 60, 3599, 3600, 86400, 604800, 31557600 }):map(function(seconds)
+    return text.age(1e12, 1e12 - seconds * 1000)
+  end):totable()
+  t.eq(told, { '0s', '0s', '59s', '1m', '59m', '1h', '1d', '1w', '1y' })
+end
+
+---What a captured stream of a real runtime looks like.
+local function captured(name)
+  local view, lines = require('tackroom.view').new(), {}
+  for line in io.lines(t.root .. '/tests/fixtures/runtime/' .. name) do
+    local data = line:match('^data: (.*)')
+    if data then
+      local event = vim.json.decode(data)
+      vim.list_extend(lines, view:event(event.kind, event.payload))
+    end
+  end
+  vim.list_extend(lines, view:finish())
+  return vim.iter(lines):map(function(line)
+    return line[1]
+  end):totable()
+end
+
+function T.captured_streams_of_real_runtimes()
+  t.eq(captured('sse_approval.txt'), {
+    '> TOOL echo approved',
+    '* bash {"command": "echo approved"}',
+    '? request 1: may it run bash?',
+    '  {"command":"echo approved"}',
+    '-- request 1: allowed',
+    '  | exit code: 0',
+    '  | approved',
+    'tool said: exit code: 0',
+    'approved',
+  })
+  t.eq(captured('sse_hosted.txt'), {
+    '> hello TOOL',
+    'part0 part1 ',
+    '* do it {"command":"x"}',
+    '-- the agent says session/request_permission',
+    '  | done',
+  })
+  local lines = captured('sse_frontend_events.txt')
+  t.eq({ lines[1], lines[2], lines[4] }, { '> hello world', 'echo: hello world', '-- the turn was interrupted' })
+end
+
+function T.what_is_not_known_is_named_and_nothing_breaks()
+  local view = require('tackroom.view').new()
+  for _, case in ipairs({
+    { 'brand new\27[2J', 7, '-- brand new' },
+    { 'scheduled_prompt_started', { prompt = 'nightly' }, '-- scheduled prompt started: nightly' },
+    { 'request', { request = 'x' }, nil },
+    { 'tool_call_started', { name = vim.NIL, arguments = vim.empty_dict() }, '*  {}' },
+    { 'text_delta', { text = vim.NIL }, nil },
+    { 'turn_failed', { message = 'no\n' }, '! the turn failed: no' },
+    { 'request_resolved', { request_id = 3, response = vim.NIL }, '-- request 3: settled' },
+  }) do
+    local line = view:event(case[1], case[2])[1]
+    t.eq(line and line[1], case[3], case[1])
+  end
+end
+
+return T

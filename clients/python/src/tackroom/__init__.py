@@ -1,0 +1,9 @@
+"""See, watch and join every coding-agent session of this machine, over a Tackroom server."""
+
+from . import types
+from ._attachment import Attachment
+from ._subscription import Follow, Watch
+from .client import Tackroom
+from .errors import BinaryMissing, ServerEnded, TackroomError
+
+__all__ = ["Attachment", "BinaryMissing", "Follow", "ServerEnded", "Tackroom", "TackroomError", "Watch", "types"]

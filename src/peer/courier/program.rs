@@ -1,0 +1,198 @@
+//! How a courier is started, and how it is told from other sessions.
+
+use super::{Delivery, Error};
+use crate::limits;
+use crate::platform::private;
+use crate::protocol::Peer;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::fs::DirEntry;
+use std::io;
+use std::path::Path;
+use std::process::Stdio;
+use tempfile::TempDir;
+use tokio::process::Command;
+
+/// How the names of couriers begin, and those of their directories: until a courier has taken its name, Claude Code
+/// calls it by its directory's.
+const MARK: &str = "tackroom-courier-";
+/// What Claude Code notes of a session that a program has started.
+const HEADLESS: &str = "sdk-cli";
+/// The only tools that a courier has.
+const TOOLS: &str = "ListAgents,SendMessage";
+/// The directory of Claude Code's sockets below the one that is told by `XDG_RUNTIME_DIR`.
+const SOCKETS: &str = "cc-socks";
+/// What stands for a secret.
+const REDACTED: &str = "[…]";
+
+/// Variables that a session exports to what it starts: a courier that had them would take itself for a part of that
+/// session, or answer in its name.
+const OF_A_SESSION: [&str; 10] = [
+    "AI_AGENT",
+    "CLAUDECODE",
+    "CLAUDE_EFFORT",
+    "CLAUDE_ENV_FILE",
+    "CLAUDE_PID",
+    "CLAUDE_PROJECT_DIR",
+    "TMUX",
+    "TMUX_PANE",
+    // Without customization, and without a socket.
+    "CLAUDE_CODE_SIMPLE",
+    "CLAUDE_CONFIG_DIR",
+];
+/// What such variables have in their names, which begin with `CLAUDE_CODE_`. What a user sets for the program
+/// (`CLAUDE_CODE_OAUTH_TOKEN`, `CLAUDE_CODE_USE_BEDROCK`, ...) has none of it.
+const OF_A_SESSION_PARTS: [&str; 9] =
+    ["SESSION", "CHILD", "PARENT", "ENTRYPOINT", "EXECPATH", "MESSAGING", "SSE_PORT", "TMUX", "AGENT"];
+/// Variables whose values are no secrets, and stand in what every program says.
+const PUBLIC: [&str; 10] =
+    ["HOME", "PATH", "PWD", "OLDPWD", "SHELL", "TMPDIR", "USER", "LOGNAME", "TERM", "CLAUDE_CONFIG_DIR"];
+
+/// Whether a live session is a courier, of this server or another.
+pub fn is_courier(peer: &Peer) -> bool {
+    peer.name.starts_with(MARK) && peer.entrypoint.as_deref() == Some(HEADLESS)
+}
+
+/// What is started as a courier.
+#[derive(Clone)]
+pub struct Program {
+    program: OsString,
+    model: String,
+    environment: Vec<(OsString, OsString)>,
+}
+
+impl fmt::Debug for Program {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The environment holds secrets.
+        to.debug_struct("Program").field("program", &self.program).field("model", &self.model).finish_non_exhaustive()
+    }
+}
+
+impl Program {
+    /// A program, which may be looked up in the `PATH` of `environment`, its model, and the environment that is passed
+    /// on: all but what belongs to a session.
+    pub fn new(program: OsString, model: String, environment: impl Iterator<Item = (OsString, OsString)>) -> Self {
+        let environment = environment.filter(|(name, _)| !is_of_a_session(name)).collect();
+        Self { program, model, environment }
+    }
+
+    pub(super) fn command(&self, directory: &Directory, peer: &Peer) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .args(["-p", "--model", &self.model, "--tools", TOOLS, "--allowedTools", TOOLS, "--safe-mode"])
+            .args(["--no-session-persistence", "--input-format", "stream-json", "--output-format", "stream-json"])
+            .args(["--verbose", "--name", directory.name()])
+            .env_clear()
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            // Else a text that has `@/some/file` in it makes the program read that file.
+            .env("CLAUDE_CODE_DISABLE_ATTACHMENTS", "1")
+            .current_dir(directory.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        if !self.finds(&peer.home) {
+            command.env("CLAUDE_CONFIG_DIR", &peer.home);
+        }
+        // A session says only to sockets beside its own that it holds or refuses a message.
+        if let Some(runtime) = peer.socket_path.as_deref().and_then(runtime_directory) {
+            command.env("XDG_RUNTIME_DIR", runtime);
+        }
+        command
+    }
+
+    /// Whether the program looks there without being told. Told all the same, it would begin a second `.claude.json`,
+    /// inside that directory.
+    fn finds(&self, home: &str) -> bool {
+        let user = self.environment.iter().find(|(name, _)| name == "HOME").map(|(_, value)| Path::new(value));
+        user.is_some_and(|user| user.join(".claude") == Path::new(home))
+    }
+
+    /// What a person is told of a program that could not be started.
+    pub(super) fn why_not_started(&self, error: &io::Error) -> String {
+        let program = Path::new(&self.program).display();
+        self.clean(&format!("`{program}` cannot be started: {error}; `--courier-program` names another program"))
+    }
+
+    /// A verdict as it may be told: what the program said is bounded, one line, and without secrets.
+    pub(super) fn presentable(&self, verdict: Result<Delivery, Error>) -> Result<Delivery, Error> {
+        match verdict {
+            Ok(delivery) => Ok(Delivery { detail: delivery.detail.map(|detail| self.clean(&detail)), ..delivery }),
+            Err(Error::Failed { cause, why }) => Err(Error::Failed { cause, why: self.clean(&why) }),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn clean(&self, said: &str) -> String {
+        let mut said = said.to_owned();
+        let mut secrets: Vec<&str> = self.secrets().collect();
+        // One may stand in another.
+        secrets.sort_unstable_by_key(|secret| std::cmp::Reverse(secret.len()));
+        for secret in secrets {
+            said = said.replace(secret, REDACTED);
+        }
+        let acts = |c: char| c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        let said: String = said.chars().map(|c| if acts(c) { ' ' } else { c }).collect();
+        let words: Vec<&str> = said.split_whitespace().collect();
+        let mut said = words.join(" ");
+        if let Some((end, _)) = said.char_indices().nth(limits::COURIER_SHOWN_CHARS) {
+            said.truncate(end);
+            said.push('…');
+        }
+        said
+    }
+
+    /// Everything in the environment that could be one.
+    fn secrets(&self) -> impl Iterator<Item = &str> {
+        let secret = |(name, value): &'_ (OsString, OsString)| {
+            !PUBLIC.iter().any(|public| name == public) && value.len() >= limits::COURIER_SECRET
+        };
+        self.environment.iter().filter(move |variable| secret(variable)).filter_map(|(_, value)| value.to_str())
+    }
+}
+
+/// The directory that a program must be told to open its socket beside this one.
+fn runtime_directory(socket: &str) -> Option<&Path> {
+    Path::new(socket).parent().filter(|directory| directory.ends_with(SOCKETS))?.parent()
+}
+
+fn is_of_a_session(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    OF_A_SESSION.contains(&&*name)
+        || name.starts_with("CLAUDE_PLUGIN_")
+        || name
+            .strip_prefix("CLAUDE_CODE_")
+            .is_some_and(|rest| OF_A_SESSION_PARTS.iter().any(|part| rest.contains(part)))
+}
+
+/// The empty directory in which a courier is started, so that it finds nobody's project. Gone when dropped.
+pub(super) struct Directory(TempDir);
+
+impl Directory {
+    pub(super) fn new() -> io::Result<Self> {
+        private::temporary_directory(MARK).map(Self)
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Its name, which is the courier's, too.
+    fn name(&self) -> &str {
+        self.0.path().file_name().and_then(OsStr::to_str).unwrap_or(MARK)
+    }
+}
+
+/// Removes the directories that servers left which were killed: empty ones, and old.
+pub fn sweep() -> io::Result<()> {
+    let is_old = |entry: &DirEntry| {
+        let modified = entry.metadata().and_then(|metadata| metadata.modified());
+        modified.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > limits::COURIER_DIRECTORY_AGE))
+    };
+    for entry in std::fs::read_dir(std::env::temp_dir())?.flatten() {
+        if entry.file_name().to_str().is_some_and(|name| name.starts_with(MARK)) && is_old(&entry) {
+            // What is no directory, or not empty, stays.
+            let _ = std::fs::remove_dir(entry.path());
+        }
+    }
+    Ok(())
+}
