@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Cleaner, clean, oneLine } from "../src/clean";
+import { commandLine } from "../src/shell";
 import { age, clock, count, cut, json, shortPath } from "../src/words";
 
 test("sequences are taken out and the rest stays", () => {
@@ -37,4 +38,14 @@ test("words for times, paths and numbers", () => {
   assert.equal(count(2, "file"), "2 files");
   assert.equal(cut("a😀b", 2), "a… 3 more characters");
   assert.deepEqual([json("x"), json({ a: 1 }), json(undefined)], ["x", '{"a":1}', ""]);
+});
+
+test("a command is typed so that a shell reads back every word, or not at all", () => {
+  const typed = (word: string, isWindows = false) => commandLine(["tackroom", word], isWindows);
+  assert.equal(typed("claude-code:0a-1"), "tackroom claude-code:0a-1");
+  assert.equal(typed("it's $HOME"), "tackroom 'it'\\''s $HOME'");
+  assert.equal(typed("~/x"), "tackroom '~/x'");
+  for (const word of ["a\nb", "a\u0003b", "\u0015"]) assert.equal(typed(word), undefined);
+  assert.equal(typed("C:\\x", true), "tackroom C:\\x");
+  assert.equal(typed("a b", true), undefined);
 });

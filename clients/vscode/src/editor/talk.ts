@@ -1,10 +1,11 @@
 // Back into a session with its own program, messages into live ones, and what becomes of such messages here.
-import { type Entry, type InboundPolicy, type Tackroom, TackroomError } from "tackroom-client";
+import { type Entry, type InboundPolicy, type MessageResult, TackroomError } from "tackroom-client";
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import * as vscode from "vscode";
 import { oneLine } from "../clean";
 import type { Server } from "../server";
+import { commandLine } from "../shell";
 import { isLive, titleOf } from "../sessions/entry";
 import { shortPath } from "../words";
 import { program } from "./config";
@@ -17,30 +18,24 @@ export async function resume(entry: Entry): Promise<void> {
     const chosen = await vscode.window.showWarningMessage(`“${titleOf(entry)}” is running.`, { modal: true, detail }, "Resume Anyway");
     if (chosen === undefined) return;
   }
+  const words = [program(), "resume", entry.persistedId ?? entry.id];
+  const line = commandLine(words, process.platform === "win32");
+  if (line === undefined) throw new Error(`this cannot be typed into a shell: ${oneLine(words.join(" "))}`);
   const cwd = entry.resume?.cwd;
+  // In a shell, where what is said stays to be read when it ends.
   const terminal = vscode.window.createTerminal({
     name: titleOf(entry),
-    shellPath: program(),
-    shellArgs: ["resume", entry.persistedId ?? entry.id],
     iconPath: new vscode.ThemeIcon("terminal"),
     ...(cwd !== undefined && existsSync(cwd) && { cwd }),
   });
   terminal.show();
-}
-
-interface Delivery {
-  peer: { name: string };
-  outcome: "accepted" | "held" | "refused" | (string & {});
-  detail?: string;
+  terminal.sendText(line);
 }
 
 /** Asks for a text, and sends it into a live session. */
 export async function sendMessage(server: Server, entry: Entry): Promise<void> {
   const client = server.require();
   const name = oneLine(entry.peer?.name ?? titleOf(entry));
-  if (!client.server.methods.includes("peer/message")) {
-    return void vscode.window.showErrorMessage("This tackroom cannot send messages yet; a newer one can.");
-  }
   const { messageBytes } = client.server.limits;
   const text = await vscode.window.showInputBox({
     title: `Message ${name}`,
@@ -54,27 +49,23 @@ export async function sendMessage(server: Server, entry: Entry): Promise<void> {
     const abort = new AbortController();
     token.onCancellationRequested(() => abort.abort());
     try {
-      tellOutcome(name, await deliver(client, entry.id, text, abort.signal));
+      tellOutcome(name, await client.request("peer/message", { id: entry.id, text }, { signal: abort.signal }));
     } catch (error) {
-      if (!abort.signal.aborted) void vscode.window.showErrorMessage(`Not delivered to ${name}: ${(error as Error).message}`);
+      if (!abort.signal.aborted) void vscode.window.showErrorMessage(`Message to ${name}: ${(error as Error).message}`);
     }
   });
 }
 
-function deliver(client: Tackroom, id: string, text: string, signal: AbortSignal): Promise<Delivery> {
-  // The types of the client are those of the server that has this method.
-  const request = client.request.bind(client) as unknown as (
-    method: "peer/message", params: { id: string; text: string }, options: { signal: AbortSignal },
-  ) => Promise<Delivery>;
-  return request("peer/message", { id, text }, { signal });
-}
-
-function tellOutcome(name: string, { outcome, detail }: Delivery): void {
+function tellOutcome(name: string, { outcome, detail }: MessageResult): void {
   const more = detail === undefined ? "" : ` ${oneLine(detail)}`;
-  if (outcome === "accepted") void vscode.window.showInformationMessage(`In the inbox of ${name}.${more}`);
-  else if (outcome === "held") void vscode.window.showWarningMessage(`${name} holds the message until a person there lets it in.${more}`);
-  else if (outcome === "refused") void vscode.window.showErrorMessage(`${name} takes no messages: it was not delivered.${more}`);
-  else void vscode.window.showWarningMessage(`${name}: ${oneLine(outcome)}.${more}`);
+  switch (outcome) {
+    case "accepted":
+      return void vscode.window.showInformationMessage(`In the inbox of ${name}.${more}`);
+    case "held":
+      return void vscode.window.showWarningMessage(`${name} holds the message until a person there lets it in.${more}`);
+    case "refused":
+      return void vscode.window.showErrorMessage(`${name} takes no messages: it was not delivered.${more}`);
+  }
 }
 
 const POLICIES: Array<{ label: string; detail: string; policy: InboundPolicy | null }> = [

@@ -42,7 +42,9 @@ export class SessionTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
     this.#sessions = sessions;
     this.#waiting = waiting;
     this.#memory = memory;
-    this.#model = new TreeModel({ grouping: "workspace", liveOnly: false, ...memory.get<Partial<Shape>>(SHAPE), text: "" });
+    const shape: Shape = { grouping: "workspace", liveOnly: false, ...memory.get<Partial<Shape>>(SHAPE), text: "" };
+    const isOurs = (name: string) => vscode.workspace.workspaceFolders?.some(({ uri }) => uri.fsPath === name) ?? false;
+    this.#model = new TreeModel(shape, isOurs);
     this.#view = vscode.window.createTreeView<Node>("tackroom.sessions", { treeDataProvider: this, showCollapseAll: true });
     const ages = setInterval(() => this.#view.visible && this.#changed.fire(undefined), AGES_MS);
     this.#disposables = [

@@ -53,6 +53,7 @@ export interface Shape {
 
 export class TreeModel {
   #shape: Shape;
+  readonly #isOurs: (name: string) => boolean;
   readonly #groups = new Map<string, GroupNode>();
   readonly #groupOf = new Map<string, GroupNode>();
   #order: GroupNode[] = [];
@@ -61,8 +62,10 @@ export class TreeModel {
   readonly #changed = new Map<GroupNode, Set<SessionNode>>();
   #hasMoved = false;
 
-  constructor(shape: Shape) {
+  /** `isOurs` says which groups are open at first in any case. */
+  constructor(shape: Shape, isOurs: (name: string) => boolean = () => false) {
     this.#shape = shape;
+    this.#isOurs = isOurs;
   }
 
   get shape(): Readonly<Shape> {
@@ -171,7 +174,7 @@ export class TreeModel {
   }
 
   #begin(name: string, first: Entry): GroupNode {
-    const isOpen = isLive(first) || this.#groups.size < OPEN || this.#shape.text !== "";
+    const isOpen = this.#isOurs(name) || isLive(first) || this.#groups.size < OPEN || this.#shape.text !== "";
     const group: GroupNode = {
       kind: "group", name, isOpen, members: new Map(), shown: [], hidden: 0, waiting: 0, live: 0, limit: PAGE,
     };

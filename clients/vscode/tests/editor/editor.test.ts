@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { appendFile, cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import { basename, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { Page } from "playwright-core";
@@ -34,7 +35,11 @@ async function waiting(t: TestContext, home: string, session: number, cwd: strin
   t.after(() => child.kill());
   const stat = await readFile(`/proc/${child.pid}/stat`, "utf8");
   const procStart = stat.replace(/^.*\) /s, "").split(" ")[19];
-  const record = { pid: child.pid, sessionId: uuid(session), cwd, name: "roofer", status: "waiting", waitingFor: "permission prompt", procStart };
+  const messagingSocketPath = join(home, "roofer.sock");
+  const socket = createServer().listen(messagingSocketPath);
+  t.after(() => socket.close());
+  const doing = { status: "waiting", waitingFor: "permission prompt" };
+  const record = { pid: child.pid, sessionId: uuid(session), cwd, name: "roofer", procStart, messagingSocketPath, ...doing };
   await mkdir(join(home, ".claude/sessions"), { recursive: true });
   await writeFile(join(home, `.claude/sessions/${child.pid}.json`), JSON.stringify(record));
 }
@@ -42,6 +47,10 @@ async function waiting(t: TestContext, home: string, session: number, cwd: strin
 async function home(t: TestContext): Promise<string> {
   const home = await emptyHome(t);
   await mkdir(join(home, "project"));
+  await mkdir(join(home, "bin"));
+  await cp(join(packageRoot, "tests/editor/claude.sh"), join(home, "bin/claude"));
+  // An editor takes its variables from a login shell.
+  await writeFile(join(home, ".profile"), 'PATH="$HOME/bin:$PATH"\n');
   await writeSession(
     home, 1, ROOF, 0, "Find out why the roof leaks over the **east** window.",
     [{ type: "text", text: "I look at the gutter first." }, { type: "tool_use", id: "t1", name: "Bash", input: { command: "ls -l gutter/" } }],
@@ -56,7 +65,7 @@ async function home(t: TestContext): Promise<string> {
   return home;
 }
 
-const env = (home: string) => ({ ...process.env, ...environment(home), XDG_CONFIG_HOME: join(home, ".config"), TMPDIR: home });
+const env = (home: string) => ({ ...process.env, ...environment(home), SHELL: "/bin/bash", XDG_CONFIG_HOME: join(home, ".config"), TMPDIR: home });
 
 async function openView(page: Page): Promise<void> {
   await page.locator(".activitybar .action-item a[aria-label*=Tackroom]").first().click();
@@ -243,6 +252,25 @@ test("sessions are shown, read, joined and left", async (t) => {
     await page.keyboard.press("Enter");
     await page.locator(".notification-toast", { hasText: "user-level evidence" }).waitFor();
     assert.match(await readFile(join(place, ".claude/settings.json"), "utf8"), /"hold"/);
+  });
+
+  await step("a message is sent, and its outcome told", async () => {
+    await row(page, "Find out why the roof leaks").hover();
+    await row(page, "Find out why the roof leaks").locator(".action-label[aria-label^='Send Message']").click();
+    await answer(page, "Message roofer", "The ladder is free");
+    const told = page.locator(".notification-toast", { hasText: /roofer/ }).filter({ hasNotText: "Sending" });
+    await told.waitFor();
+    assert.match(await told.innerText(), /In the inbox of roofer\./);
+  });
+
+  await step("a session is resumed in a terminal with its own program", async () => {
+    await writeSession(place, 7, join(place, "project"), 3_540, "Paint the shed");
+    await row(page, "Paint the shed").hover();
+    await row(page, "Paint the shed").locator(".action-label[aria-label^='Resume']").click();
+    const terminal = page.locator(".panel .xterm-rows");
+    await until("the program", async () => (await textOf(terminal)).includes(`resumed: --resume ${uuid(7)}`));
+    await shot(page, "resume");
+    await command(page, "Terminal: Kill the Active Terminal Instance");
   });
 
   await step("a server that dies is started again, and that is told once", async () => {
