@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { appendFile, rm, writeFile } from "node:fs/promises";
 import { test } from "node:test";
-import { emptyHome, homeWithStores, message, uuid, writeSession } from "../../typescript/test/support.js";
+import { emptyHome, homeWithStores, message, tackroom, uuid, writeSession } from "../../typescript/test/support.js";
 import { Sessions } from "../src/sessions/sessions";
 import { TreeModel } from "../src/sessions/model";
 import { Transcript } from "../src/transcript/transcript";
@@ -62,14 +62,17 @@ test("a server that dies is started again, and what was known stays until all is
   await until(server.changed, () => server.status.kind === "failed");
   const { status } = server;
   assert(status.kind === "failed" && status.isFinal && /SIGKILL/.test(status.error.message));
+  assert.equal(sessions.entries.size, 0);
   assert.throws(() => server.require(), /SIGKILL/);
   server.restart();
-  await until(server.changed, () => server.client);
+  await until(sessions.changed, () => sessions.entries.size === 2);
 });
 
 test("to stop leaves no process, whenever it is said", async (t) => {
   const home = await emptyHome(t);
-  const server = await startServer(t, home);
+  // One that takes its time.
+  const slow = { command: "sh", args: ["-c", '"$0" "$@"; sleep 0.3', tackroom, "serve"] };
+  const server = await startServer(t, home, slow);
   const { pid } = server.client!;
   const seen: string[] = [];
   server.changed.on(({ kind }) => seen.push(kind));
@@ -83,6 +86,11 @@ test("to stop leaves no process, whenever it is said", async (t) => {
   await server.stop();
   assert.equal(await isAlive(last), false);
   assert(!seen.includes("failed"), seen.join());
+
+  const silent = new Server(() => ({ command: "sh", args: ["-c", "sleep 1000"], clientInfo: { name: "test" } }));
+  silent.restart();
+  await new Promise(setImmediate);
+  await silent.stop();
 });
 
 test("a program that is not there is told as such", async (t) => {

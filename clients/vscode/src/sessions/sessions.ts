@@ -27,10 +27,13 @@ export class Sessions {
   constructor(server: Server, query: Query) {
     this.#server = server;
     this.#query = query;
-    this.#release = server.changed.on(() => this.#begin());
+    this.#release = server.changed.on((status) => {
+      if (status.kind === "missing" || (status.kind === "failed" && status.isFinal)) this.#forget();
+      this.#begin();
+    });
   }
 
-  /** By id. While all is told anew, and while there is no server, what was known before. */
+  /** By id. While all is told anew, and while the server is started again, what was known before is there, too. */
   get entries(): ReadonlyMap<string, Entry> {
     return this.#entries;
   }
@@ -53,13 +56,19 @@ export class Sessions {
     void this.#watch?.[Symbol.asyncDispose]();
   }
 
+  /** Nobody tells any more what there is. */
+  #forget(): void {
+    this.#entries = new Map();
+    this.#isKnown = false;
+    this.#note("all");
+  }
+
   #begin(): void {
     const { client } = this.#server;
     if (!this.#isWanted || !client || this.#asked === client) return;
     this.#asked = client;
     void this.#run(client).catch(() => {
       // The end of the server is told by the server, and what was known stays until another has told all.
-      this.#entries = new Map(this.#entries);
     });
   }
 
@@ -74,9 +83,6 @@ export class Sessions {
         this.#entries = inventory.entries;
         this.#isKnown = true;
         this.#note("all");
-      } else if (event.kind === "resync") {
-        // Who looks goes on with what was known.
-        this.#entries = new Map(inventory.entries);
       } else if (inventory.isSynced) {
         if ("entry" in event) this.#note(event.entry.id);
         else if (event.kind === "removed") this.#note(event.id);
