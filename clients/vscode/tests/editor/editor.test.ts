@@ -307,3 +307,22 @@ test("where there is no program, the view says what to do", async (t) => {
   await page.keyboard.press("Enter");
   await row(page, "Which beans follow").waitFor();
 });
+
+test("in a folder that is not trusted sessions are only seen, and a scope leaves out what is elsewhere", async (t) => {
+  const place = await home(t);
+  const project = join(place, "project");
+  await writeSession(place, 7, project, 0, "Paint the shed");
+  const trust = { "security.workspace.trust.enabled": true, "security.workspace.trust.startupPrompt": "never" };
+  const settings = { "tackroom.path": tackroom, "tackroom.scope": "workspace", ...trust };
+  const { page } = await openEditor(t, place, project, settings, env(place));
+  await openView(page);
+  await row(page, "Paint the shed").click();
+  await until("the transcript", async () => (await documentText(page)).includes("Paint the shed"));
+  await row(page, "Paint the shed").hover();
+  assert.equal(await row(page, "Paint the shed").locator(".action-label[aria-label^='Resume']:not(.disabled)").count(), 0);
+  assert.equal(await page.locator(".pane-body .monaco-list-row").count(), 2);
+  const [pid] = await servers(place);
+  const words = (await readFile(`/proc/${pid}/cmdline`, "utf8")).split("\0");
+  assert.deepEqual(words.slice(1, -1), ["serve", "--allow", "observe", "--workspace", project]);
+  await shot(page, "untrusted");
+});

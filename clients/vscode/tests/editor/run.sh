@@ -23,10 +23,12 @@ install_code_server() {
     tar -xzf code-server-*.tgz --strip-components=1
     rm code-server-*.tgz
     npm ci --ignore-scripts --omit=dev --no-audit --no-fund --loglevel=error
-    npm rebuild argon2
+    npm rebuild --loglevel=error argon2
     cd lib/vscode
     npm i --ignore-scripts --omit=dev --no-audit --no-fund --loglevel=error
-    npm rebuild node-pty @vscode/spdlog native-watchdog @parcel/watcher kerberos || true
+    npm rebuild --loglevel=error @vscode/spdlog native-watchdog @parcel/watcher
+    # What it runs after having been built fails outside of VS Code's own tree.
+    npm rebuild node-pty >/dev/null 2>&1 || test -f node_modules/node-pty/build/Release/pty.node
     ln -sfn node_modules node_modules.asar
   )
   mv "$cache.new" "$cache"
