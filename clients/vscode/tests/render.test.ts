@@ -23,8 +23,8 @@ test("who speaks is said once, until somebody else does or after a pause", () =>
   );
   assert.equal(
     text,
-    '## user · 12:00:00\n\none\n\n## assistant · 12:00:00 · m\n\n**Bash** `{"command":"ls"}`\n\n```text\ntwo\n```\n\nthree\n\n' +
-      "## assistant · 12:06:40 · m\n\nfour\n",
+    '## user - 12:00:00\n\none\n\n## assistant - 12:00:00 - m\n\n**Bash** `{"command":"ls"}`\n\n```text\ntwo\n```\n\nthree\n\n' +
+      "## assistant - 12:06:40 - m\n\nfour\n",
   );
 });
 
@@ -46,13 +46,13 @@ test("every kind of block is told", () => {
   ];
   assert.equal(
     shown(say("assistant", blocks)),
-    "## assistant · 12:00:00\n\n> hm\n>\n> so\n\n*[image image/png]*\n\n**x** ``` `a` ``b`` ```\n\n*[brand new]*\n",
+    "## assistant - 12:00:00\n\n> hm\n>\n> so\n\n*[image image/png]*\n\n**x** ``` `a` ``b`` ```\n\n*[brand new]*\n",
   );
   assert.equal(shown(say("assistant", [{ type: "thinking", text: "" }])), "");
 });
 
 test("control characters do nothing", () => {
-  assert.equal(shown(say("user", "\u001b[31mred\u001b[0m \u202eback")), "## user · 12:00:00\n\nred \ufffdback\n");
+  assert.equal(shown(say("user", "\u001b[31mred\u001b[0m \u202eback")), "## user - 12:00:00\n\nred \ufffdback\n");
   const entry = { id: "codex:1", harness: "codex", sessionId: "1", state: "idle", title: "a\nb", workspace: "/home/me/x" } as const;
-  assert.equal(heading(entry, "/home/me"), "# a b\n\ncodex · ~/x · `codex:1`\n");
+  assert.equal(heading(entry, "/home/me"), "# a b\n\ncodex - ~/x - `codex:1`\n");
 });

@@ -16,7 +16,7 @@ const PAUSE_MS = 300_000;
 /** What stands above the messages. */
 export function heading(entry: Entry, home: string): string {
   const words = [entry.harness, entry.model, entry.workspace && shortPath(entry.workspace, home)];
-  return `# ${titleOf(entry)}\n\n${words.filter(Boolean).map((word) => oneLine(word!)).join(" · ")} · \`${oneLine(entry.id)}\`\n`;
+  return `# ${titleOf(entry)}\n\n${words.filter(Boolean).map((word) => oneLine(word!)).join(" - ")} - \`${oneLine(entry.id)}\`\n`;
 }
 
 /** Messages, those that say something; the first goes on with what stands before it. */
@@ -47,7 +47,7 @@ function one(message: Message, nowMs: number, isHeaded: boolean): string {
   if (isHeaded || isAnswer(message)) return `${body}\n`;
   const time = message.timestampMs === undefined ? "" : clock(nowMs, message.timestampMs);
   const words = [message.role, time, message.model].filter(Boolean).map((word) => oneLine(word!));
-  return `## ${words.join(" · ")}\n\n${body}\n`;
+  return `## ${words.join(" - ")}\n\n${body}\n`;
 }
 
 function block(block: Block): string {
