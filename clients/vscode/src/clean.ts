@@ -97,3 +97,8 @@ export function clean(text: string): string {
 export function oneLine(text: string): string {
   return clean(text).split(/\s+/).filter(Boolean).join(" ");
 }
+
+/** A whole text as one line of a notification, where links would be more than text, and their targets not seen. */
+export function unlinked(text: string): string {
+  return oneLine(text).replaceAll("](", "] (");
+}

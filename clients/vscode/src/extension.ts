@@ -1,5 +1,6 @@
 import type { Entry } from "tackroom-client";
 import * as vscode from "vscode";
+import { unlinked } from "./clean";
 import { scope, spawnOptions } from "./editor/config";
 import { Documents } from "./editor/documents";
 import { pick } from "./editor/pick";
@@ -82,7 +83,7 @@ function commands({ server, tree, documents, terminals, waiting, log, extension 
         await act(argument);
       } catch (error) {
         log.error(`${name}: ${(error as Error).message}`);
-        void vscode.window.showErrorMessage(`Tackroom: ${(error as Error).message}`);
+        void vscode.window.showErrorMessage(`Tackroom: ${unlinked((error as Error).message)}`);
       }
     });
   const withSession = (name: "open" | "attach" | "message" | "resume", act: (entry: Entry) => unknown) =>

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Cleaner, clean, oneLine } from "../src/clean";
+import { Cleaner, clean, oneLine, unlinked } from "../src/clean";
 import { commandLine } from "../src/shell";
 import { age, clock, count, cut, json, shortPath } from "../src/words";
 
@@ -17,6 +17,7 @@ test("sequences are taken out and the rest stays", () => {
     ["東京 e\u0301 😀", "東京 e\u0301 😀"],
   ] as const;
   for (const [text, expected] of cases) assert.equal(clean(text), expected, JSON.stringify(text));
+  assert.equal(unlinked("[ls](command:x)\u202e"), "[ls] (command:x)\ufffd");
   assert.equal(oneLine(" a\n\tb\x1b[m "), "a b");
 });
 

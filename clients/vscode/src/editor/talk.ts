@@ -3,7 +3,7 @@ import { type Entry, type InboundPolicy, type MessageResult, TackroomError } fro
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import * as vscode from "vscode";
-import { oneLine } from "../clean";
+import { oneLine, unlinked } from "../clean";
 import type { Server } from "../server";
 import { commandLine } from "../shell";
 import { isLive, titleOf } from "../sessions/entry";
@@ -15,7 +15,7 @@ export async function resume(entry: Entry): Promise<void> {
   if (isLive(entry)) {
     const pid = entry.activity?.pid;
     const detail = `${pid === undefined ? "A process" : `Process ${pid}`} has it open already. Two programs in one session can get in each other's way.`;
-    const chosen = await vscode.window.showWarningMessage(`“${titleOf(entry)}” is running.`, { modal: true, detail }, "Resume Anyway");
+    const chosen = await vscode.window.showWarningMessage(`“${unlinked(titleOf(entry))}” is running.`, { modal: true, detail }, "Resume Anyway");
     if (chosen === undefined) return;
   }
   const words = [program(), "resume", entry.persistedId ?? entry.id];
@@ -35,7 +35,7 @@ export async function resume(entry: Entry): Promise<void> {
 /** Asks for a text, and sends it into a live session. */
 export async function sendMessage(server: Server, entry: Entry): Promise<void> {
   const client = server.require();
-  const name = oneLine(entry.peer?.name ?? titleOf(entry));
+  const name = unlinked(entry.peer?.name ?? titleOf(entry));
   const { messageBytes } = client.server.limits;
   const text = await vscode.window.showInputBox({
     title: `Message ${name}`,
@@ -51,13 +51,13 @@ export async function sendMessage(server: Server, entry: Entry): Promise<void> {
     try {
       tellOutcome(name, await client.request("peer/message", { id: entry.id, text }, { signal: abort.signal }));
     } catch (error) {
-      if (!abort.signal.aborted) void vscode.window.showErrorMessage(`Message to ${name}: ${(error as Error).message}`);
+      if (!abort.signal.aborted) void vscode.window.showErrorMessage(`Message to ${name}: ${unlinked((error as Error).message)}`);
     }
   });
 }
 
 function tellOutcome(name: string, { outcome, detail }: MessageResult): void {
-  const more = detail === undefined ? "" : ` ${oneLine(detail)}`;
+  const more = detail === undefined ? "" : ` ${unlinked(detail)}`;
   switch (outcome) {
     case "accepted":
       return void vscode.window.showInformationMessage(`In the inbox of ${name}.${more}`);

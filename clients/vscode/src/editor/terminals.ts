@@ -3,6 +3,7 @@ import type { Entry } from "tackroom-client";
 import * as vscode from "vscode";
 import type { Asked } from "../attach/asked";
 import { Console } from "../attach/console";
+import { unlinked } from "../clean";
 import type { Server } from "../server";
 import { titleOf } from "../sessions/entry";
 import { cut } from "../words";
@@ -62,7 +63,7 @@ class AgentTerminal implements vscode.Pseudoterminal {
   constructor(server: Server, id: string, name: string, show: () => void) {
     this.#server = server;
     this.#id = id;
-    this.#name = name;
+    this.#name = unlinked(name);
     this.#show = show;
   }
 
@@ -98,10 +99,10 @@ class AgentTerminal implements vscode.Pseudoterminal {
   /** Asks outside of the terminal, too. */
   async #ask(asked: Asked | undefined): Promise<void> {
     if (!asked) return;
-    const details = asked.details === "" ? "" : ` ${asked.details}`;
+    const details = asked.details === "" ? "" : ` ${unlinked(asked.details)}`;
     const isWhole = asked.kind === "approval" && details.length <= DETAILS;
     const buttons = isWhole ? ["Allow", "Allow for Session", "Deny", "Show"] : asked.kind === "approval" ? ["Deny", "Show"] : ["Show"];
-    const text = `${this.#name}: ${asked.question}${cut(details, DETAILS)}`;
+    const text = `${this.#name}: ${unlinked(asked.question)}${cut(details, DETAILS)}`;
     const chosen = await vscode.window.showWarningMessage(text, ...buttons);
     if (chosen === undefined) return;
     if (chosen === "Show") return this.#show();
@@ -111,7 +112,7 @@ class AgentTerminal implements vscode.Pseudoterminal {
   }
 
   async #mayTake(holder: string): Promise<boolean> {
-    const text = `${holder} drives ${this.#name}.`;
+    const text = `${unlinked(holder)} drives ${this.#name}.`;
     const detail = "Only one client drives at a time. Who drives now can go on looking.";
     return (await vscode.window.showWarningMessage(text, { modal: true, detail }, "Take Control")) === "Take Control";
   }

@@ -99,6 +99,9 @@ export async function until(what: string, holds: () => unknown): Promise<void> {
 export async function shot(page: Page, name: string): Promise<void> {
   if (!shots) return;
   await mkdir(shots, { recursive: true });
+  // Away from what tells of itself where the mouse is.
+  await page.mouse.move(700, 500);
+  await page.locator(".workbench-hover").waitFor({ state: "hidden" });
   await page.screenshot({ path: join(shots, `${name}.png`) });
 }
 
