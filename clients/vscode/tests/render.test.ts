@@ -51,6 +51,11 @@ test("every kind of block is told", () => {
   assert.equal(shown(say("assistant", [{ type: "thinking", text: "" }])), "");
 });
 
+test("no link is a command of the editor", () => {
+  const text = shown(say("user", "The command: ls\n[a](command:x) <Command:y> `command:z`"));
+  assert(text.includes("The command: ls\n[a](command :x) <command :y> `command :z`"), text);
+});
+
 test("control characters do nothing", () => {
   assert.equal(shown(say("user", "\u001b[31mred\u001b[0m \u202eback")), "## user - 12:00:00\n\nred \ufffdback\n");
   const entry = { id: "codex:1", harness: "codex", sessionId: "1", state: "idle", title: "a\nb", workspace: "/home/me/x" } as const;

@@ -53,9 +53,9 @@ function one(message: Message, nowMs: number, isHeaded: boolean): string {
 function block(block: Block): string {
   switch (block.type) {
     case "text":
-      return clean(block.text).trim();
+      return uncommanded(clean(block.text).trim());
     case "thinking":
-      return quoted(some(block.text, LINES_OF_THOUGHT));
+      return quoted(uncommanded(some(block.text, LINES_OF_THOUGHT)));
     case "toolCall":
       return `**${oneLine(block.name)}** ${code(cut(oneLine(json(block.arguments)), CHARACTERS_OF_CALL))}`.trimEnd();
     case "toolResult":
@@ -65,6 +65,11 @@ function block(block: Block): string {
     case "other":
       return `*[${oneLine(block.kind)}]*`;
   }
+}
+
+/** A link in markdown could be a command of the editor; what an agent writes must not be one. */
+function uncommanded(text: string): string {
+  return text.replaceAll(/\bcommand:(?=\S)/gi, "command :");
 }
 
 function result(isError: boolean, content: Block[]): string {
