@@ -6,7 +6,6 @@ pub mod directory;
 pub mod exec;
 pub mod files;
 pub mod git;
-pub mod group;
 pub mod locks;
 pub mod memory;
 pub mod private;

@@ -105,7 +105,7 @@ async fn make(args: &HostArgs, receipts: &Receipts) -> Result<Made<impl Future<O
     let mut agent = agent::start(&args.agent()).await.map_err(|error| clean(&error.to_string()))?;
     let harness = args.harness.or(agent.facts.harness).unwrap_or(Harness::Acp);
     agent.facts.harness = Some(harness);
-    let child = i32::try_from(agent.pid).map_err(|_| "the agent's process has no number".to_owned())?;
+    let child = agent.pid;
     let (agent_gone, session_id) = (process::exited(child), agent.facts.session_id.clone());
     let (runtime_id, secret) = (random::<16>()?, random::<32>()?);
     let options = args.options(runtime_id.clone(), Token::new(secret));

@@ -179,7 +179,7 @@ pub struct Gone {
 #[derive(Debug)]
 pub struct Agent {
     /// Its process.
-    pub pid: u32,
+    pub pid: i32,
     /// What is known of it now.
     pub facts: Facts,
     /// What was said before, oldest first, where a session was loaded and the agent repeats it.

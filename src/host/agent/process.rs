@@ -6,7 +6,7 @@ use super::terminal::keep;
 use super::words::{Tail, short};
 use super::{Error, Gone};
 use crate::limits;
-use crate::platform::child::{self, Group};
+use crate::platform::child::{self, Group, Stop};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::Stdio;
@@ -67,7 +67,7 @@ impl Process {
         let mut command = command(program, workspace);
         command.args(arguments).stdin(Stdio::piped());
         let failed = |source| Error::Spawn { program: program.to_string_lossy().into_owned(), source };
-        let mut group = child::start(command).map_err(failed)?;
+        let mut group = child::start(command, Stop::Kill).map_err(failed)?;
         let (input, output, error) = group.pipes();
         let output = output.ok_or_else(|| failed(std::io::ErrorKind::BrokenPipe.into()))?;
         let stderr = Arc::new(Mutex::new(Tail::new(limits::AGENT_STDERR)));
@@ -86,7 +86,7 @@ impl Process {
         })
     }
 
-    pub fn pid(&self) -> u32 {
+    pub fn pid(&self) -> i32 {
         self.group.pid()
     }
 

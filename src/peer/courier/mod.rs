@@ -13,7 +13,7 @@ pub(super) use program::is_courier;
 pub use program::{Program, sweep};
 
 use crate::limits;
-use crate::platform::group::Group;
+use crate::platform::child::{self, Group, Stop};
 use crate::protocol::{Outcome, Peer, Reason, RpcError};
 use program::Directory;
 use std::future::pending;
@@ -183,7 +183,8 @@ async fn run(
     let to = prompt::address(peer);
     let prompt = prompt::line(&to, text).map_err(spawn)?;
     let directory = Directory::new().map_err(spawn)?;
-    let mut group = Group::spawn(&mut program.command(&directory, peer)).map_err(spawn)?;
+    // Asked to, it takes its record away as it ends.
+    let mut group = child::start(program.command(&directory, peer), Stop::Terminate).map_err(spawn)?;
     let (mut report, mut printed) = (Report::new(text, &to, &peer.name), Printed::default());
     let end = tokio::select! {
         biased;
@@ -199,8 +200,7 @@ async fn run(
 
 /// Talks with a courier until all is known, and until it has left or stayed for too long.
 async fn talk(group: &mut Group, prompt: &str, report: &mut Report<'_>, printed: &mut Printed) -> End {
-    let child = group.child();
-    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (stdin, stdout, stderr) = group.pipes();
     let enough = CancellationToken::new();
     let Printed { beside, complaints } = printed;
     let told = async {
@@ -211,7 +211,7 @@ async fn talk(group: &mut Group, prompt: &str, report: &mut Report<'_>, printed:
         complaints.keep(stderr).await;
         Ok(())
     };
-    let left = async { Ok(group.wait().await.ok().as_ref().and_then(ExitStatus::code)) };
+    let left = async { Ok(group.ended().await.ok().as_ref().and_then(ExitStatus::code)) };
     let said = async { tokio::try_join!(told, listen(stdout, report, beside, &enough), complained, left) };
     let stays = async {
         enough.cancelled().await;
