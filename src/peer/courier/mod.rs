@@ -14,13 +14,14 @@ pub use program::{Program, sweep};
 
 use crate::limits;
 use crate::platform::child::{self, Group, Stop};
+use crate::platform::lines::{Line, Lines};
 use crate::protocol::{Outcome, Peer, Reason, RpcError};
 use program::Directory;
 use std::future::pending;
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
@@ -248,36 +249,31 @@ async fn listen(
 ) -> Result<(), End> {
     let _no_more = enough.clone().drop_guard();
     let Some(stdout) = stdout else { return Ok(()) };
-    let mut stdout = BufReader::new(stdout.take(limits::COURIER_OUTPUT as u64));
-    let (mut line, mut until) = (Vec::new(), None);
+    let mut lines = Lines::new(stdout.take(limits::COURIER_OUTPUT as u64), limits::COURIER_LINE);
+    let mut until = None;
     loop {
-        let room = (limits::COURIER_LINE + 1).saturating_sub(line.len());
-        let mut bounded = (&mut stdout).take(room as u64);
         let patience = async {
             match until {
                 Some(until) => sleep_until(until).await,
                 None => pending().await,
             }
         };
-        tokio::select! {
-            // What was read of a line before this is dropped stays in it.
-            read = bounded.read_until(b'\n', &mut line) => match read {
-                Ok(1..) => {}
-                Ok(0) | Err(_) if stdout.get_ref().limit() == 0 => return Err(End::Flooded),
-                Ok(0) | Err(_) => return Ok(()),
+        let line = tokio::select! {
+            line = lines.next() => match line {
+                Ok(Some(Line::Whole(line))) => line,
+                Ok(Some(Line::TooLong)) => return Err(End::Flooded),
+                Ok(None) | Err(_) if lines.source().limit() == 0 => return Err(End::Flooded),
+                Ok(None) | Err(_) => return Ok(()),
             },
             () = patience, if !enough.is_cancelled() => {
                 enough.cancel();
                 continue;
             }
-        }
-        if line.len() > limits::COURIER_LINE {
-            return Err(End::Flooded);
-        }
+        };
         if !report.read(&line) {
             beside.add(&line);
+            beside.add(b"\n");
         }
-        line.clear();
         if report.strayed() {
             return Err(End::Dismissed);
         }
