@@ -14,6 +14,7 @@
 //! | [`runtime`] | live runtimes: receipts, HTTP client, probes, attachments |
 //! | [`harness`] | the stores: one file per harness behind one trait |
 //! | [`peer`] | live Claude Code sessions, from their process registry |
+//! | [`enclosing`] | what is kept from programs that we start: marks of a session that we run in |
 //! | [`authority`] | permissions and scope |
 //! | [`platform`] | files, processes, descriptors, databases: the only place for `cfg` and `unsafe` |
 //! | [`protocol`] | the types that cross the wire, and the table of errors |
@@ -22,6 +23,7 @@
 
 pub mod authority;
 pub mod cli;
+pub mod enclosing;
 pub mod harness;
 pub mod host;
 pub mod limits;

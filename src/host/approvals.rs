@@ -1,69 +1,13 @@
 //! What the agent may not do before a person says so: asked once, answered once.
 
-use super::agent::Decision;
 use super::fault::Fault;
 use super::feed::{bounded, payload as event};
 use crate::limits;
-use serde::Deserialize;
+use crate::protocol::Decision;
+use crate::runtime::wire::Response;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, VecDeque};
 use tokio::sync::oneshot;
-
-/// A client's answer, as the API spells it.
-#[derive(Debug, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub(super) enum Response {
-    /// To an approval.
-    Approval { request_id: u64, decision: Word },
-    /// To a question; no ACP agent asks one.
-    Elicitation {
-        request_id: u64,
-        #[serde(rename = "action")]
-        _action: Action,
-    },
-    /// To anything else; no ACP agent asks that.
-    Other {
-        request_id: u64,
-        #[serde(rename = "action")]
-        _action: Action,
-    },
-}
-
-/// A decision, as it is spelled.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Word {
-    Deny,
-    Allow,
-    AllowForSession,
-}
-
-/// What a person does with a question.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Action {
-    Accept,
-    Decline,
-    Cancel,
-}
-
-impl From<Word> for Decision {
-    fn from(word: Word) -> Self {
-        match word {
-            Word::Deny => Self::Deny,
-            Word::Allow => Self::Allow,
-            Word::AllowForSession => Self::AllowForSession,
-        }
-    }
-}
-
-fn spelled(decision: Decision) -> &'static str {
-    match decision {
-        Decision::Deny => "deny",
-        Decision::Allow => "allow",
-        Decision::AllowForSession => "allow_for_session",
-    }
-}
 
 /// The payload of an event.
 pub(super) type Payload = Map<String, Value>;
@@ -120,25 +64,24 @@ impl Approvals {
     pub(super) fn answer(&mut self, response: &Response) -> Result<Payload, Fault> {
         let (id, answered) = match response {
             Response::Approval { request_id, .. } => (*request_id, "Approval"),
-            Response::Elicitation { request_id, .. } => (*request_id, "Elicitation"),
-            Response::Other { request_id, .. } => (*request_id, "Other"),
+            Response::Elicitation(answer) => (answer.request_id, "Elicitation"),
+            Response::Other(answer) => (answer.request_id, "Other"),
         };
         let Some(pending) = self.pending.get(&id) else { return Err(Fault::not_pending(id)) };
         let Response::Approval { decision, .. } = response else {
             let message = format!("invalid SDK response: request {id} expects Approval, got {answered}");
             return Err(Fault::no_answer(message));
         };
-        let decision = Decision::from(*decision);
-        if !pending.decisions.contains(&decision) {
-            let known: Vec<_> = pending.decisions.iter().copied().map(spelled).collect();
+        if !pending.decisions.contains(decision) {
+            let known: Vec<_> = pending.decisions.iter().map(|decision| decision.id()).collect();
             let message = format!("invalid SDK response: request {id} takes {}", known.join(", "));
             return Err(Fault::no_answer(message));
         }
         if let Some(pending) = self.pending.remove(&id) {
             // Who asked may be gone in this very moment; the answer is given all the same.
-            let _ = pending.decide.send(decision);
+            let _ = pending.decide.send(*decision);
         }
-        Ok(self.resolved(id, decision, None))
+        Ok(self.resolved(id, *decision, None))
     }
 
     /// Denies what is asked, and says so. Nobody is told where the answer would have gone: the question is over.
@@ -182,7 +125,7 @@ impl Approvals {
     }
 
     fn resolved(&mut self, id: u64, decision: Decision, reason: Option<&str>) -> Payload {
-        let response = json!({ "kind": "approval", "request_id": id, "decision": spelled(decision) });
+        let response = json!({ "kind": "approval", "request_id": id, "decision": decision });
         let mut members = Map::new();
         members.insert("request_id".to_owned(), id.into());
         members.insert("response".to_owned(), response);

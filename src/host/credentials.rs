@@ -1,6 +1,7 @@
 //! Who may come in, and as what. Tokens are kept as their hashes, which compare in constant time.
 
 use crate::limits;
+use crate::platform::random;
 use crate::protocol::{Permission, Token};
 use std::io;
 
@@ -98,9 +99,7 @@ impl Credentials {
         if self.minted.len() >= limits::HOST_CREDENTIALS {
             return Err(io::Error::other("there are too many credentials; revoke some"));
         }
-        let mut random = [0; 32];
-        getrandom::fill(&mut random).map_err(io::Error::other)?;
-        let token: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+        let token = random::hex::<32>()?;
         let credential = Credential { grants, client_id: Some(client_id.to_owned()) };
         self.minted.push((blake3::hash(token.as_bytes()), credential));
         Ok(Token::new(token))
@@ -112,10 +111,4 @@ impl Credentials {
         self.minted.retain(|(_, credential)| credential.client_id.as_deref() != Some(client_id));
         self.minted.len() < before
     }
-}
-
-/// Whether a client may be called that.
-pub(super) fn is_client_id(id: &str) -> bool {
-    let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
-    (1..=limits::CLIENT_ID).contains(&id.len()) && id.bytes().all(fits)
 }

@@ -4,7 +4,7 @@ use super::agent::{Choice, Command, Facts};
 use super::credentials::Grants;
 use crate::limits;
 use crate::protocol::Permission::{Approve, Interact, Observe, Terminate};
-use crate::runtime::{OURS, WAITING_FOR};
+use crate::runtime::wire::{OURS, WAITING_FOR};
 use serde_json::{Map, Value, json};
 
 /// What the id of an operation begins with that runs a command of the agent.

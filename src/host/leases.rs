@@ -2,7 +2,7 @@
 
 use super::fault::Fault;
 use crate::limits;
-use serde::Serialize;
+use crate::runtime::wire::{Controller, Lease, Observer};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -19,28 +19,6 @@ pub(super) struct Leases {
     streams: BTreeMap<String, usize>,
     /// Told when somebody came, left, or began or ceased to drive.
     changed: watch::Sender<()>,
-}
-
-/// Who drives, and until when unless it is renewed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Controller {
-    pub(super) client_id: String,
-    pub(super) expires_at_ms: u64,
-}
-
-/// Who looks, and when it was last heard of.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Observer {
-    pub(super) client_id: String,
-    pub(super) last_seen_ms: u64,
-}
-
-/// What a client is told of the leases.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Snapshot {
-    pub(super) controller: Option<Controller>,
-    pub(super) observers: Vec<Observer>,
-    pub(super) lease_ttl_ms: u64,
 }
 
 impl Leases {
@@ -137,11 +115,11 @@ impl Leases {
     }
 
     /// Who drives and who looks now.
-    pub(super) fn snapshot(&mut self, now_ms: u64) -> Snapshot {
+    pub(super) fn snapshot(&mut self, now_ms: u64) -> Lease {
         self.lapse(now_ms);
         let observers = self.observers.iter();
         let observer = |(id, seen): (&String, &u64)| Observer { client_id: id.clone(), last_seen_ms: *seen };
-        Snapshot {
+        Lease {
             controller: self.controller.clone(),
             observers: observers.map(observer).collect(),
             lease_ttl_ms: self.ttl_ms,

@@ -131,8 +131,7 @@ impl Record {
 
     /// A text for people: whatever could act on their terminal or reorder their line is taken out.
     fn shown(&self, key: &str) -> Option<String> {
-        let plain: String = self.text(key)?.chars().filter(|c| !is_bidi_control(*c)).map(blank_if_control).collect();
-        let bounded: String = plain.trim().chars().take(limits::PEER_NAME_CHARS).collect();
+        let bounded: String = plain(self.text(key)?).trim().chars().take(limits::PEER_NAME_CHARS).collect();
         (!bounded.is_empty()).then_some(bounded)
     }
 
@@ -145,6 +144,11 @@ impl Record {
 pub(super) fn make_addressable(peer: &mut Peer) {
     peer.endpoint = peer.socket_path.as_deref().map(|socket| selector::endpoint(peer.pid, &peer.name, socket));
     peer.addressable = peer.endpoint.is_some();
+}
+
+/// A text without what could act on a terminal or reorder its line.
+pub(super) fn plain(text: &str) -> String {
+    text.chars().filter(|c| !is_bidi_control(*c)).map(blank_if_control).collect()
 }
 
 fn blank_if_control(c: char) -> char {

@@ -1,29 +1,46 @@
-//! Programs that we start and answer for: each in a process group of its own, which ends with us.
+//! Programs that we start and answer for: each in a session of its own, so that what it starts can be ended with it.
 //!
-//! On Linux the system itself kills the program if we are killed. Elsewhere it only sees its input end. On Windows there
-//! are no groups: only the program itself is ended.
+//! It has no terminal, hears no key that is pressed there, and is no child of a shell's job. On Linux the system itself
+//! ends the program if we are killed; elsewhere it only sees its input end. On Windows there are no groups: only the
+//! program itself is ended.
 
+use crate::limits;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::process::ExitStatus;
+use std::time::Duration;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+
+/// How a program is ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// It is asked to end, and may put something in order first.
+    Terminate,
+    /// At once.
+    Kill,
+}
 
 /// A program and all that it started and left in its group. Killed when dropped.
 pub struct Group {
     child: Child,
-    pid: u32,
-    end: Pin<Box<dyn Future<Output = ()> + Send>>,
+    /// The process that was started, which is also the group's number.
+    pid: i32,
+    /// What is waited for next: the program's end, and once it is reaped that of what it left. Kept, so that a waiting
+    /// which is dropped goes on where it was.
+    next: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     is_reaped: bool,
 }
 
-/// Starts it. Must be called within a runtime.
-pub fn start(mut command: Command) -> io::Result<Group> {
+/// Starts it. `orphaned` is how the system ends it when we are gone without having done so, as when we are killed. Must
+/// be called within a runtime.
+pub fn start(mut command: Command, orphaned: Stop) -> io::Result<Group> {
     command.kill_on_drop(true);
-    let child = system::spawn(command)?;
+    let child = system::spawn(command, orphaned)?;
     let pid = child.id().ok_or_else(|| io::Error::other("it ended at once"))?;
-    let end = super::process::exited(i32::try_from(pid).map_err(io::Error::other)?);
-    Ok(Group { child, pid, end: Box::pin(end), is_reaped: false })
+    let pid = i32::try_from(pid).map_err(io::Error::other)?;
+    let end = super::process::exited(pid);
+    Ok(Group { child, pid, next: Some(Box::pin(end)), is_reaped: false })
 }
 
 /// Lets both outputs of a command go into one pipe, so that what is written stays in order; the pipe's other end. Where
@@ -34,7 +51,7 @@ pub fn join_outputs(command: &mut Command) -> io::Result<Option<ChildStdout>> {
 
 impl Group {
     /// The process that was started, which is also the group's number.
-    pub fn pid(&self) -> u32 {
+    pub fn pid(&self) -> i32 {
         self.pid
     }
 
@@ -43,28 +60,51 @@ impl Group {
         (self.child.stdin.take(), self.child.stdout.take(), self.child.stderr.take())
     }
 
-    /// Waits until the program itself has ended, then ends what it left in its group. May be dropped and called again
-    /// until it has answered.
+    /// Waits until the program itself has ended, kills what it left in its group, and sees that gone. May be dropped and
+    /// called again.
     pub async fn ended(&mut self) -> io::Result<ExitStatus> {
-        // Not by reaping: as long as it is a zombie, the group's number is nobody else's.
-        self.end.as_mut().await;
-        self.kill();
-        let status = self.child.wait().await?;
-        self.is_reaped = true;
-        Ok(status)
+        if !self.is_reaped {
+            // Not by reaping: as long as it is a zombie, the group's number is nobody else's.
+            self.wait_for_next().await;
+            self.kill();
+            self.child.wait().await?;
+            self.is_reaped = true;
+            self.next = Some(Box::pin(system::emptied(self.pid)));
+        }
+        self.wait_for_next().await;
+        self.child.wait().await
+    }
+
+    async fn wait_for_next(&mut self) {
+        if let Some(next) = &mut self.next {
+            next.await;
+            self.next = None;
+        }
     }
 
     /// Asks the group to end.
     pub fn terminate(&mut self) {
-        if !self.is_reaped {
-            system::terminate(self.pid, &mut self.child);
-        }
+        self.stop(Stop::Terminate);
     }
 
     /// Ends the group.
     pub fn kill(&mut self) {
+        self.stop(Stop::Kill);
+    }
+
+    fn stop(&mut self, stop: Stop) {
         if !self.is_reaped {
-            system::kill(self.pid, &mut self.child);
+            system::stop(self.pid, &mut self.child, stop);
+        }
+    }
+
+    /// Asks the group to end, kills what is still there after `grace`, and waits until the program is gone.
+    pub async fn end(mut self, grace: Duration) {
+        self.terminate();
+        if tokio::time::timeout(grace, self.ended()).await.is_err() {
+            self.kill();
+            // A process that is killed can only be kept by the system itself.
+            let _ = tokio::time::timeout(limits::GROUP_GONE, self.ended()).await;
         }
     }
 }
@@ -82,16 +122,42 @@ pub fn signal(status: ExitStatus) -> Option<String> {
 
 #[cfg(unix)]
 mod system {
-    use super::{Child, ChildStdout, Command, ExitStatus, io};
+    use super::{Child, ChildStdout, Command, ExitStatus, Stop, io};
+    use crate::limits;
+    use crate::platform::process;
     use nix::sys::signal::{Signal, killpg};
     use nix::unistd::Pid;
 
-    pub fn spawn(mut command: Command) -> io::Result<Child> {
-        command.process_group(0);
+    pub fn spawn(mut command: Command, orphaned: Stop) -> io::Result<Child> {
+        #[cfg(target_os = "linux")]
+        let parent = nix::unistd::getpid();
+        let begin = move || {
+            nix::unistd::setsid()?;
+            #[cfg(target_os = "linux")]
+            {
+                nix::sys::prctl::set_pdeathsig(signal_of(orphaned))?;
+                // We may be gone already, and nobody would tell it.
+                if nix::unistd::getppid() != parent {
+                    return Err(io::ErrorKind::Interrupted.into());
+                }
+            }
+            #[cfg(not(target_os = "linux"))]
+            let _ = orphaned;
+            Ok(())
+        };
+        // SAFETY: between fork and exec only async-signal-safe system calls are made and nothing is allocated.
+        unsafe { command.pre_exec(begin) };
         #[cfg(target_os = "linux")]
         return forker::spawn(command);
         #[cfg(not(target_os = "linux"))]
         command.spawn()
+    }
+
+    fn signal_of(stop: Stop) -> Signal {
+        match stop {
+            Stop::Terminate => Signal::SIGTERM,
+            Stop::Kill => Signal::SIGKILL,
+        }
     }
 
     pub fn join_outputs(command: &mut Command) -> io::Result<Option<ChildStdout>> {
@@ -101,17 +167,20 @@ mod system {
         ChildStdout::from_std(output.into()).map(Some)
     }
 
-    fn send(pid: u32, signal: Signal) {
+    pub fn stop(group: i32, _child: &mut Child, stop: Stop) {
         // An error means that nobody is left.
-        let _ = i32::try_from(pid).map(|pid| killpg(Pid::from_raw(pid), signal));
+        let _ = killpg(Pid::from_raw(group), signal_of(stop));
     }
 
-    pub fn terminate(pid: u32, _child: &mut Child) {
-        send(pid, Signal::SIGTERM);
-    }
-
-    pub fn kill(pid: u32, _child: &mut Child) {
-        send(pid, Signal::SIGKILL);
+    /// Waits until nobody is left in a group that was killed: the system takes a moment for that.
+    pub async fn emptied(group: i32) {
+        let all_gone = async {
+            while process::group_alive(group) {
+                tokio::time::sleep(limits::GROUP_PAUSE).await;
+            }
+        };
+        // Only the system itself can keep what was killed.
+        let _ = tokio::time::timeout(limits::GROUP_GONE, all_gone).await;
     }
 
     pub fn signal(status: ExitStatus) -> Option<String> {
@@ -120,7 +189,7 @@ mod system {
         Some(Signal::try_from(number).map_or_else(|_| format!("signal {number}"), |signal| signal.as_str().to_owned()))
     }
 
-    /// The system kills such a child when the *thread* that forked it ends. Threads of a runtime come and go, so one of
+    /// The system ends such a child when the *thread* that forked it ends. Threads of a runtime come and go, so one of
     /// our own does it, which stays for as long as we do.
     #[cfg(target_os = "linux")]
     mod forker {
@@ -139,15 +208,6 @@ mod system {
 
         pub fn spawn(mut command: Command) -> io::Result<Child> {
             let runtime = tokio::runtime::Handle::try_current().map_err(io::Error::other)?;
-            let parent = nix::unistd::getpid();
-            // SAFETY: between fork and exec only async-signal-safe system calls are made and nothing is allocated.
-            unsafe {
-                command.pre_exec(move || {
-                    nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL)?;
-                    // We may have ended before it was asked for.
-                    if nix::unistd::getppid() == parent { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
-                });
-            }
             let (answer, answered) = mpsc::channel();
             let job = move || {
                 let _runtime = runtime.enter();
@@ -162,26 +222,27 @@ mod system {
 
 #[cfg(not(unix))]
 mod system {
-    use super::{Child, ChildStdout, Command, ExitStatus, io};
+    use super::{Child, ChildStdout, Command, ExitStatus, Stop, io};
 
     pub fn join_outputs(_command: &mut Command) -> io::Result<Option<ChildStdout>> {
         Ok(None)
     }
 
-    pub fn spawn(mut command: Command) -> io::Result<Child> {
+    pub fn spawn(mut command: Command, _orphaned: Stop) -> io::Result<Child> {
         command.spawn()
     }
 
-    pub fn terminate(pid: u32, child: &mut Child) {
-        kill(pid, child);
-    }
-
-    pub fn kill(_pid: u32, child: &mut Child) {
+    pub fn stop(_group: i32, child: &mut Child, _stop: Stop) {
         // An error means that it has ended.
         let _ = child.start_kill();
     }
+
+    pub async fn emptied(_group: i32) {}
 
     pub fn signal(_status: ExitStatus) -> Option<String> {
         None
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests;

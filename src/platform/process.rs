@@ -10,6 +10,8 @@ use std::future::Future;
 #[cfg(unix)]
 struct Seen {
     zombie: bool,
+    #[cfg(target_os = "linux")]
+    group: i32,
     start: String,
 }
 
@@ -22,6 +24,24 @@ pub fn alive(pid: i32) -> bool {
         && matches!(kill(Pid::from_raw(pid), None), Ok(()) | Err(Errno::EPERM))
         && !look(pid).is_some_and(|seen| seen.zombie)
         && !is_thread(pid)
+}
+
+/// Whether any process of a group is there and running. Zombies do not count: who should reap them may take its time.
+#[cfg(unix)]
+pub fn group_alive(group: i32) -> bool {
+    nix::sys::signal::killpg(nix::unistd::Pid::from_raw(group), None).is_ok() && has_running_member(group)
+}
+
+#[cfg(target_os = "linux")]
+fn has_running_member(group: i32) -> bool {
+    let Ok(processes) = std::fs::read_dir("/proc") else { return true };
+    let pids = processes.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter_map(look).any(|seen| seen.group == group && !seen.zombie)
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
+fn has_running_member(_group: i32) -> bool {
+    true
 }
 
 /// Whether the number is that of a thread and of no process: on Linux both can be asked for the same way.
@@ -129,14 +149,15 @@ fn look(pid: i32) -> Option<Seen> {
     parse_stat(&String::from_utf8_lossy(&stat))
 }
 
-/// Reads the state (field 3) and the start time (field 22). The second field is the program's name in parentheses and
+/// Reads the state (field 3), the group (field 5) and the start time (field 22). The second field is the program's name in parentheses and
 /// may itself hold spaces and parentheses, so counting starts behind the last one.
 #[cfg(target_os = "linux")]
 fn parse_stat(stat: &str) -> Option<Seen> {
     let (_, behind_name) = stat.rsplit_once(')')?;
     let mut fields = behind_name.split_ascii_whitespace();
     let state = fields.next()?;
-    Some(Seen { zombie: matches!(state, "Z" | "X" | "x"), start: fields.nth(18)?.to_owned() })
+    let group = fields.nth(1)?.parse().ok()?;
+    Some(Seen { zombie: matches!(state, "Z" | "X" | "x"), group, start: fields.nth(16)?.to_owned() })
 }
 
 #[cfg(target_os = "macos")]

@@ -79,6 +79,7 @@ pub fn write(root: &Path, path: &Path, content: &[u8]) -> Result<(), Unfit> {
 #[cfg(unix)]
 mod system {
     use super::super::private::system::{Held, judge_kind};
+    use super::super::random;
     use super::{Path, Unfit, io};
     use nix::errno::Errno;
     use nix::fcntl::{OFlag, open, openat, renameat};
@@ -143,8 +144,7 @@ mod system {
 
     fn replace(directory: OwnedFd, name: &OsStr, content: &[u8], like: &FileStat) -> Result<(), Unfit> {
         let directory = Held(directory);
-        let random = getrandom::u64().map_err(io::Error::other)?;
-        let temporary = format!(".tackroom-{random:016x}");
+        let temporary = format!(".tackroom-{}", random::hex::<8>()?);
         directory.write_named(&temporary, content, Some(like))?;
         if let Err(error) = renameat(&directory.0, temporary.as_str(), &directory.0, name) {
             unlinkat(&directory.0, temporary.as_str(), UnlinkatFlags::NoRemoveDir)?;

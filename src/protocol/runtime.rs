@@ -318,6 +318,17 @@ pub enum Decision {
     AllowForSession,
 }
 
+impl Decision {
+    /// The word that stands for this decision on the wire.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Deny => "deny",
+            Self::Allow => "allow",
+            Self::AllowForSession => "allow_for_session",
+        }
+    }
+}
+
 /// What a person answered to a request for information.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -1,10 +1,9 @@
 use super::error::{Error, name};
 use super::http::{Caller, Client, Connection, object};
 use super::sse::{Decoder, TooLarge};
+use super::wire::{self, OURS, WAITING_FOR};
 use crate::limits::{self, RUNTIME_ANSWER, RUNTIME_EVENT, RUNTIME_SHORT_ANSWER};
-use crate::protocol::{
-    Actions, Controller, Decision, Elicited, ElicitedAction, Lease, Observer, RuntimeEvent, RuntimeResponse, State,
-};
+use crate::protocol::{Actions, Lease, RuntimeEvent, RuntimeResponse, State};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use serde::{Deserialize, Serialize};
@@ -14,11 +13,6 @@ use std::sync::Arc;
 
 /// The sequence number of an event that a runtime's own client invents when its stream ends.
 const SYNTHETIC: u64 = u64::MAX;
-
-/// The member of a descriptor's `extensions` that is ours.
-pub const OURS: &str = "tackroom";
-/// The member of that which says what a turn waits for; absent where it does not wait for a person.
-pub const WAITING_FOR: &str = "waitingFor";
 
 /// The methods of one runtime, for one caller. Deadlines are the caller's: each future may be dropped.
 ///
@@ -177,8 +171,8 @@ impl Api {
     /// Answers a request of the runtime. True: it took the answer.
     pub async fn respond(&self, response: &RuntimeResponse) -> Result<bool, Error> {
         #[derive(Serialize)]
-        struct Params<'a> {
-            response: WireResponse<'a>,
+        struct Params {
+            response: wire::Response,
         }
         self.flag("frontend.v2.respond", &Params { response: response.into() }).await
     }
@@ -203,7 +197,7 @@ impl Api {
 
     async fn leases(&self, method: &str) -> Result<Lease, Error> {
         let raw = self.call(method, &Nothing {}, RUNTIME_SHORT_ANSWER).await?;
-        object::<WireLease>(&raw).map(Lease::from)
+        object::<wire::Lease>(&raw).map(Lease::from)
     }
 
     /// Calls a method whose result is one word, yes or no.
@@ -341,71 +335,6 @@ impl WireEvent {
 impl From<WireEvent> for RuntimeEvent {
     fn from(WireEvent { sequence, kind, payload }: WireEvent) -> Self {
         Self { sequence: Some(sequence), kind, payload, cursor: None, reason: None }
-    }
-}
-
-#[derive(Deserialize)]
-struct WireLease {
-    controller: Option<WireController>,
-    observers: Vec<WireObserver>,
-    lease_ttl_ms: u64,
-}
-
-#[derive(Deserialize)]
-struct WireController {
-    client_id: String,
-    expires_at_ms: u64,
-}
-
-#[derive(Deserialize)]
-struct WireObserver {
-    client_id: String,
-    last_seen_ms: u64,
-}
-
-impl From<WireLease> for Lease {
-    fn from(lease: WireLease) -> Self {
-        let controller = |WireController { client_id, expires_at_ms }| Controller { client_id, expires_at_ms };
-        let observer = |WireObserver { client_id, last_seen_ms }| Observer { client_id, last_seen_ms };
-        Self {
-            controller: lease.controller.map(controller),
-            observers: lease.observers.into_iter().map(observer).collect(),
-            lease_ttl_ms: lease.lease_ttl_ms,
-        }
-    }
-}
-
-#[derive(Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-enum WireResponse<'a> {
-    Approval { request_id: u64, decision: Decision },
-    Elicitation(WireElicited<'a>),
-    Other(WireElicited<'a>),
-}
-
-#[derive(Serialize)]
-struct WireElicited<'a> {
-    request_id: u64,
-    action: ElicitedAction,
-    /// `null` where there is none.
-    content: Option<&'a serde_json::Value>,
-}
-
-impl<'a> From<&'a RuntimeResponse> for WireResponse<'a> {
-    fn from(response: &'a RuntimeResponse) -> Self {
-        match response {
-            RuntimeResponse::Approval { request_id, decision } => {
-                Self::Approval { request_id: *request_id, decision: *decision }
-            }
-            RuntimeResponse::Elicitation(elicited) => Self::Elicitation(elicited.into()),
-            RuntimeResponse::Other(elicited) => Self::Other(elicited.into()),
-        }
-    }
-}
-
-impl<'a> From<&'a Elicited> for WireElicited<'a> {
-    fn from(elicited: &'a Elicited) -> Self {
-        Self { request_id: elicited.request_id, action: elicited.action, content: elicited.content.as_ref() }
     }
 }
 

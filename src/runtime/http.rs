@@ -11,6 +11,7 @@ mod tests;
 
 use super::error::{Error, RemoteError};
 use super::intake::Scrub;
+use super::wire;
 use crate::limits;
 use crate::protocol::{Permission, Token};
 use http_body_util::{BodyExt, Full};
@@ -109,7 +110,7 @@ impl Client {
         if body.len() > limits::RUNTIME_REQUEST {
             return Err(Error::TooLarge("a request to a runtime"));
         }
-        let mut request = self.request(caller, Method::POST, "/rpc", "application/json", body)?;
+        let mut request = self.request(caller, Method::POST, wire::RPC, "application/json", body)?;
         request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let (connection, response) = self.send(request).await?;
         if response.status() != StatusCode::OK {
@@ -122,14 +123,14 @@ impl Client {
 
     /// Opens a stream of events. The subscription stands when this returns, and ends when the connection is dropped.
     pub(super) async fn events(&self, caller: &Caller) -> Result<(Connection, Incoming), Error> {
-        let request = self.request(caller, Method::GET, "/frontend/events", "text/event-stream", Vec::new())?;
+        let request = self.request(caller, Method::GET, wire::EVENTS, wire::EVENT_STREAM, Vec::new())?;
         let mut connection = self.open().await?;
         let response = connection.sender.send_request(request).await?;
         if response.status() != StatusCode::OK {
             return Err(self.refusal(response).await);
         }
         let kind = response.headers().get(CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
-        if !kind.to_ascii_lowercase().starts_with(b"text/event-stream") {
+        if !kind.to_ascii_lowercase().starts_with(wire::EVENT_STREAM.as_bytes()) {
             return Err(Error::malformed("it is no stream of events"));
         }
         Ok((connection, response.into_body()))
@@ -157,9 +158,9 @@ impl Client {
             .header(HOST, self.host.clone())
             .header(AUTHORIZATION, self.bearer.clone())
             .header(ACCEPT, accept)
-            .header("x-supercode-client-id", &caller.client_id)
+            .header(wire::CLIENT_ID, &caller.client_id)
             // Without permissions the header is there and empty: without the header everything is permitted.
-            .header("x-supercode-permissions", granted.join(","))
+            .header(wire::PERMISSIONS, granted.join(","))
             .body(Full::from(body))
             .map_err(|_| Error::Unsendable("a client id is 1 to 128 of `[A-Za-z0-9._-]`"))
     }
@@ -262,7 +263,10 @@ async fn dial(address: SocketAddr) -> io::Result<TcpStream> {
 }
 
 /// Reads a body of at most `max` bytes to its end. What its head claims allocates nothing.
-async fn read(mut body: Incoming, max: usize) -> Result<Vec<u8>, Error> {
+///
+/// # Errors
+/// [`Error::TooLarge`] where it has more, another one where it is cut off.
+pub async fn read(mut body: Incoming, max: usize) -> Result<Vec<u8>, Error> {
     let too_large = Error::TooLarge("the runtime's answer");
     if body.size_hint().lower() > max as u64 {
         return Err(too_large);

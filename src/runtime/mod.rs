@@ -20,13 +20,14 @@ mod runtimes;
 mod sse;
 #[cfg(test)]
 mod tests;
+pub mod wire;
 
 pub use address::{Address, AddressError};
-pub use api::{Api, Descriptor, EventStream, OURS, Snapshot, WAITING_FOR};
+pub use api::{Api, Descriptor, EventStream, Snapshot};
 pub use attach::timely;
 pub use attachment::Attachment;
 pub use error::{Error, RemoteError};
-pub use http::{Caller, Client};
+pub use http::{Caller, Client, read};
 pub use observed::{Observed, Runtime, Trouble};
 pub use probe::Known;
 pub use receipt::{Record, Refusal};

@@ -5,7 +5,7 @@ use super::{owner::Owner, register};
 use crate::limits;
 use crate::platform::files::Stamp;
 use crate::platform::private::{Directory, Unfit};
-use crate::platform::process;
+use crate::platform::{process, random};
 use crate::protocol::{Endpoint, MalformedEndpoint, Problem, Reason, RegisterParams, Source};
 use std::collections::HashMap;
 use std::io;
@@ -157,9 +157,7 @@ impl Receipts {
         if published.receipts.len() >= limits::RECEIPTS_PUBLISHED {
             return Err(Error::Limit);
         }
-        let mut random = [0; 16];
-        getrandom::fill(&mut random).map_err(io::Error::other)?;
-        let id = format!("{:032x}", u128::from_ne_bytes(random));
+        let id = random::hex::<16>()?;
         let content = register::content(&id, params, child)?;
         if content.len() > limits::RECEIPT_BYTES {
             return Err(Refusal::from(Unfit::TooLarge(limits::RECEIPT_BYTES)).into());

@@ -29,6 +29,7 @@ use crate::authority::Grant;
 use crate::harness::Homes;
 use crate::limits;
 use crate::peer::courier::{self, Couriers};
+use crate::platform::random;
 use crate::protocol::{Limits, Notification, ProgressParams, ProgressToken, ProgressValue, Reason, RpcError};
 use crate::registry::Registry;
 use crate::runtime::{Receipts, Runtimes};
@@ -86,9 +87,7 @@ impl Service {
     /// A server as its spawner set it, which does on `handle` what needs connections. Fails when the system gives no
     /// randomness.
     pub fn new(config: Config, handle: Handle) -> std::io::Result<Self> {
-        let mut random = [0; 16];
-        getrandom::fill(&mut random).map_err(std::io::Error::other)?;
-        let instance_id = blake3::hash(&random).to_hex()[..32].to_owned();
+        let instance_id = random::hex::<16>()?;
         let receipts = Receipts::new(config.homes.receipts().map(Path::to_owned));
         let runtimes = Arc::new(Runtimes::new(receipts, config.ceiling.clone(), handle.clone()));
         let registry = Arc::new(Registry::new(config.homes.clone(), instance_id.clone(), runtimes.clone()));

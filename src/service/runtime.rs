@@ -9,6 +9,7 @@ use crate::protocol::{
     RuntimeDescribeParams, RuntimeDescribeResult, Source, SteerParams, SteerResult, SubmitParams, SubmitResult,
     UnregisterParams,
 };
+use crate::runtime::wire::is_client_id;
 use crate::runtime::{self, Api, Attachment, Caller, Joining, Known, Published, timely};
 use std::future::Future;
 use std::sync::Arc;
@@ -281,11 +282,6 @@ fn permissions(context: &Context, asked: Option<&[Permission]>) -> Result<Vec<Pe
         return Err(RpcError::new(Reason::InvalidParams, "an attachment needs `observe`"));
     }
     Ok(asked.iter().copied().filter(|permission| context.grant.allows(*permission)).collect())
-}
-
-fn is_client_id(text: &str) -> bool {
-    (1..=limits::CLIENT_ID).contains(&text.len())
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
 }
 
 fn attachment(service: &Service, context: &Context, id: &str) -> Result<Arc<Attachment>, RpcError> {

@@ -94,7 +94,7 @@ async fn deliver(
 async fn tell(service: &Arc<Service>, subscription: &Arc<Subscription>, outgoing: &mpsc::Sender<Notification>) {
     loop {
         let Ok(permit) = outgoing.reserve().await else { return };
-        let count = if subscription.is_synced() { 1 } else { limits::FIRST_STATE };
+        let count = if subscription.is_synced() { 1 } else { limits::FIRST_STATE_EVENTS };
         let told = if subscription.reads() || count > 1 {
             let (service, subscription) = (service.clone(), subscription.clone());
             blocking(move || service.registry.next(&subscription, count, &Patient)).await

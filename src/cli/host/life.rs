@@ -9,7 +9,7 @@ use crate::harness::Homes;
 use crate::host::start::{Ready, Starter};
 use crate::host::{End, Host, Options, Unattended, agent};
 use crate::limits;
-use crate::platform::{process, signals::Signals};
+use crate::platform::{process, random, signals::Signals};
 use crate::protocol::{EndpointCapability, Harness, RegisterParams, RuntimeMetadata, Source, Supervisor, Token};
 use crate::runtime::Receipts;
 use std::path::Path;
@@ -105,11 +105,12 @@ async fn make(args: &HostArgs, receipts: &Receipts) -> Result<Made<impl Future<O
     let mut agent = agent::start(&args.agent()).await.map_err(|error| clean(&error.to_string()))?;
     let harness = args.harness.or(agent.facts.harness).unwrap_or(Harness::Acp);
     agent.facts.harness = Some(harness);
-    let child = i32::try_from(agent.pid).map_err(|_| "the agent's process has no number".to_owned())?;
+    let child = agent.pid;
     let (agent_gone, session_id) = (process::exited(child), agent.facts.session_id.clone());
-    let (runtime_id, secret) = (random::<16>()?, random::<32>()?);
-    let options = args.options(runtime_id.clone(), Token::new(secret));
-    let token = options.token.clone();
+    let unlucky = |error| format!("the system gives no randomness: {error}");
+    let runtime_id = random::hex::<16>().map_err(unlucky)?;
+    let token = Token::new(random::hex::<32>().map_err(unlucky)?);
+    let options = args.options(runtime_id.clone(), token.clone());
     let host = Host::start(agent, options).await.map_err(|error| format!("no port can be had: {error}"))?;
     let source = Source { harness, session_id, workspace: args.workspace.display().to_string() };
     let supervisor = args.within_tmux.clone().map(|session_name| Supervisor::Tmux { session_name });
@@ -129,13 +130,6 @@ async fn make(args: &HostArgs, receipts: &Receipts) -> Result<Made<impl Future<O
     let endpoint = receipts.publish(&params, Some(child)).map_err(|error| error.to_string())?;
     let ready = Ready { runtime_id, endpoint, source, pid: std::process::id() };
     Ok(Made { host, ready, agent_gone })
-}
-
-/// So many random bytes, as hexadecimal digits.
-fn random<const BYTES: usize>() -> Result<String, String> {
-    let mut bytes = [0; BYTES];
-    getrandom::fill(&mut bytes).map_err(|error| format!("the system gives no randomness: {error}"))?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Tells how it ended: the exit code.

@@ -7,7 +7,6 @@ mod error;
 mod facts;
 mod files;
 mod history;
-mod lines;
 mod message;
 mod permission;
 mod process;
@@ -21,7 +20,7 @@ mod words;
 
 pub use error::Error;
 
-use crate::protocol::Harness;
+use crate::protocol::{Decision, Harness};
 use serde_json::{Map, Value};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -117,17 +116,6 @@ pub struct Event {
     pub payload: Map<String, Value>,
 }
 
-/// What a person decides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Decision {
-    /// No.
-    Deny,
-    /// Yes, this once.
-    Allow,
-    /// Yes, and no more questions of this kind in this session.
-    AllowForSession,
-}
-
 /// Something that the agent may not do before a person says so.
 #[derive(Debug)]
 pub struct Approval {
@@ -179,7 +167,7 @@ pub struct Gone {
 #[derive(Debug)]
 pub struct Agent {
     /// Its process.
-    pub pid: u32,
+    pub pid: i32,
     /// What is known of it now.
     pub facts: Facts,
     /// What was said before, oldest first, where a session was loaded and the agent repeats it.

@@ -1,10 +1,11 @@
 //! What an agent may not do before a person says so.
 
+use super::Approval;
 use super::content::output;
 use super::message::value;
 use super::words::{cut, raw};
-use super::{Approval, Decision};
 use crate::limits;
+use crate::protocol::Decision;
 use agent_client_protocol_schema::v1::{
     PermissionOption, PermissionOptionId, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest,
     RequestPermissionResponse, SelectedPermissionOutcome,
@@ -29,14 +30,6 @@ fn option(options: &[PermissionOption], decision: Decision) -> Option<&Permissio
     options.iter().find(|option| option.kind == kind).map(|option| &option.option_id)
 }
 
-fn word(decision: Decision) -> &'static str {
-    match decision {
-        Decision::Deny => "deny",
-        Decision::Allow => "allow",
-        Decision::AllowForSession => "allow_for_session",
-    }
-}
-
 /// The question as a person is asked it. `name` is what the tool call is called.
 pub(super) fn ask(request: RequestPermissionRequest, name: Option<String>, sent: &Value) -> (Approval, Question) {
     let mut decisions = vec![Decision::Deny];
@@ -48,12 +41,11 @@ pub(super) fn ask(request: RequestPermissionRequest, name: Option<String>, sent:
     // Who must decide sees what is to happen: the arguments, else what the agent shows of it, such as a change as a diff.
     let shown = || Some(output(fields.content.as_deref()?, None)).filter(|shown| !shown.is_empty()).map(Value::from);
     let arguments = fields.raw_input.as_ref().and_then(raw).or_else(shown);
-    let words: Vec<_> = decisions.iter().copied().map(word).collect();
     let mut payload = Map::new();
     payload.insert("tool".to_owned(), name.unwrap_or_else(|| "a tool".to_owned()).into());
     payload.insert("subject".to_owned(), json!(subject));
     payload.insert("raw_args".to_owned(), json!(arguments));
-    payload.insert("decisions".to_owned(), json!(words));
+    payload.insert("decisions".to_owned(), json!(decisions));
     payload.extend(raw(sent).map(|raw| ("raw".to_owned(), raw)));
     let (answer, answered) = oneshot::channel();
     (Approval { payload, decisions, answer }, Question { options: request.options, answer: answered })

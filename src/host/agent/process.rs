@@ -1,12 +1,13 @@
 //! The agent's process and its pipes.
 
-use super::lines::{Line, Lines};
 use super::message::{self, Message};
 use super::terminal::keep;
 use super::words::{Tail, short};
 use super::{Error, Gone};
+use crate::enclosing::OF_A_SESSION;
 use crate::limits;
-use crate::platform::child::{self, Group};
+use crate::platform::child::{self, Group, Stop};
+use crate::platform::lines::{Line, Lines};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::Stdio;
@@ -16,22 +17,6 @@ use tokio::io::AsyncWriteExt;
 use tokio::process::{ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until};
-
-/// What an agent tells its own children that they run in. An agent that finds them takes itself for a child.
-const OF_A_SESSION: [&str; 12] = [
-    "CLAUDECODE",
-    "CLAUDE_CODE_CHILD_SESSION",
-    "CLAUDE_CODE_ENTRYPOINT",
-    "CLAUDE_CODE_SESSION_ID",
-    "CLAUDE_CODE_SSE_PORT",
-    "CODEX_SANDBOX",
-    "CODEX_SANDBOX_NETWORK_DISABLED",
-    "CODEX_THREAD_ID",
-    "GEMINI_CLI",
-    "GOOSE_TERMINAL",
-    "OPENCODE",
-    "OPENCODE_PID",
-];
 
 /// A program with our environment, but for what says that it runs in an agent's session.
 pub(super) fn command(program: &OsStr, directory: &Path) -> Command {
@@ -67,7 +52,7 @@ impl Process {
         let mut command = command(program, workspace);
         command.args(arguments).stdin(Stdio::piped());
         let failed = |source| Error::Spawn { program: program.to_string_lossy().into_owned(), source };
-        let mut group = child::start(command).map_err(failed)?;
+        let mut group = child::start(command, Stop::Kill).map_err(failed)?;
         let (input, output, error) = group.pipes();
         let output = output.ok_or_else(|| failed(std::io::ErrorKind::BrokenPipe.into()))?;
         let stderr = Arc::new(Mutex::new(Tail::new(limits::AGENT_STDERR)));
@@ -86,7 +71,7 @@ impl Process {
         })
     }
 
-    pub fn pid(&self) -> u32 {
+    pub fn pid(&self) -> i32 {
         self.group.pid()
     }
 

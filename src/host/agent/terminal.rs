@@ -6,7 +6,7 @@ use super::message::value;
 use super::process;
 use super::words::Tail;
 use crate::limits;
-use crate::platform::child::{self, Group};
+use crate::platform::child::{self, Group, Stop};
 use crate::platform::within;
 use agent_client_protocol_schema::v1::{
     CreateTerminalRequest, CreateTerminalResponse, Error, TerminalExitStatus, TerminalId, TerminalOutputResponse,
@@ -113,7 +113,7 @@ fn start(request: &CreateTerminalRequest, cwd: &Path) -> io::Result<(Group, Opti
         command.args(args).envs(request.env.iter().map(|variable| (&variable.name, &variable.value)));
         command.stdin(Stdio::null());
         let joined = child::join_outputs(&mut command)?;
-        Ok((child::start(command)?, joined))
+        Ok((child::start(command, Stop::Kill)?, joined))
     };
     let args: Vec<_> = request.args.iter().map(String::as_str).collect();
     match start(&request.command, &args) {

@@ -70,7 +70,7 @@ pub(super) fn tool(update: &ToolCallUpdate, sent: &Value, tools: &mut Tools) -> 
     let is_end = fields.status.and_then(failed);
     let said = (fields.content.is_some() || fields.raw_output.is_some())
         .then(|| output(fields.content.as_deref().unwrap_or_default(), fields.raw_output.as_ref()));
-    let kept = said.clone().filter(|_| is_end.is_none()).map(|said| cut(said, limits::AGENT_TOOL));
+    let kept = said.clone().filter(|_| is_end.is_none()).map(|said| cut(said, limits::AGENT_TOOL_BYTES));
     tools.learn(id, name(fields), arguments(fields), kept);
     if is_new && name(fields).is_some() {
         let (name, arguments) = tools.started(id);
@@ -109,7 +109,7 @@ pub(super) fn name(fields: &ToolCallUpdateFields) -> Option<String> {
 
 fn arguments(fields: &ToolCallUpdateFields) -> Option<String> {
     let input = fields.raw_input.as_ref().filter(|input| !input.is_null())?;
-    Some(cut(input.to_string(), limits::AGENT_TOOL))
+    Some(cut(input.to_string(), limits::AGENT_TOOL_BYTES))
 }
 
 /// What is known of a tool call that somebody must allow, which may be the first that is heard of it.

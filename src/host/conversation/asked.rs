@@ -1,10 +1,11 @@
 //! What a person is asked.
 
 use super::super::Unattended;
-use super::super::agent::{Approval, Decision};
-use super::super::approvals::Response;
+use super::super::agent::Approval;
 use super::super::fault::Fault;
 use super::{Caller, Conversation, Locked};
+use crate::protocol::Decision;
+use crate::runtime::wire::Response;
 use std::sync::{Arc, Weak};
 use tokio::sync::oneshot;
 

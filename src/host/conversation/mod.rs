@@ -11,10 +11,11 @@ use super::credentials::{Credential, Credentials, Grants};
 use super::descriptor::{Described, model};
 use super::fault::Fault;
 use super::feed::{Feed, payload};
-use super::leases::{Leases, Snapshot};
+use super::leases::Leases;
 use super::{End, Options, Unattended};
 use crate::limits;
 use crate::protocol::Permission;
+use crate::runtime::wire::Lease;
 pub use news::{News, Piece};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -205,10 +206,7 @@ impl Conversation {
     }
 
     /// Who drives and who looks, after `change`.
-    pub(super) fn leases<R>(
-        &self,
-        change: impl FnOnce(&mut Leases, u64) -> Result<R, Fault>,
-    ) -> Result<Snapshot, Fault> {
+    pub(super) fn leases<R>(&self, change: impl FnOnce(&mut Leases, u64) -> Result<R, Fault>) -> Result<Lease, Fault> {
         let now_ms = self.clock.now_ms();
         let leases = &mut self.lock().leases;
         change(leases, now_ms)?;

@@ -1,7 +1,7 @@
 //! Who is let in, where to, and what of a request is read.
 
 use super::super::conversation::Caller;
-use super::super::credentials::{Grants, is_client_id};
+use super::super::credentials::Grants;
 use super::super::fault::Fault;
 use super::answer::{Answer, document, plain, refusal, stream};
 use super::events::Events;
@@ -9,8 +9,9 @@ use super::socket::{Phase, Socket};
 use super::{Door, credentials, rpc};
 use crate::limits;
 use crate::protocol::Permission::Observe;
-use http_body_util::BodyExt;
-use hyper::body::{Body, Incoming};
+use crate::runtime::wire::{self, is_client_id};
+use crate::runtime::{self, Error};
+use hyper::body::Incoming;
 use hyper::header::{AUTHORIZATION, CONTENT_ENCODING, HOST, HeaderName, HeaderValue, ORIGIN};
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, Request, StatusCode, Version};
@@ -19,8 +20,8 @@ use tokio::time::timeout;
 
 /// Whom callers are who do not say.
 const LEGACY_OWNER: &str = "legacy-owner";
-const CLIENT_ID: HeaderName = HeaderName::from_static("x-supercode-client-id");
-const PERMISSIONS: HeaderName = HeaderName::from_static("x-supercode-permissions");
+const CLIENT_ID: HeaderName = HeaderName::from_static(wire::CLIENT_ID);
+const PERMISSIONS: HeaderName = HeaderName::from_static(wire::PERMISSIONS);
 
 impl Door {
     /// Answers one request.
@@ -38,7 +39,7 @@ impl Door {
         let (head, body) = request.into_parts();
         let caller = self.admit(&head)?;
         let answer = match (&head.method, head.uri.path()) {
-            (&Method::POST, "/rpc") => match read(&head, body).await {
+            (&Method::POST, wire::RPC) => match read(&head, body).await {
                 Ok(body) => {
                     // While the body came its credential may have been taken back.
                     let caller = self.admit(&head)?;
@@ -46,7 +47,7 @@ impl Door {
                 }
                 Err((status, message)) => plain(status, message),
             },
-            (&Method::GET, "/frontend/events") => {
+            (&Method::GET, wire::EVENTS) => {
                 caller.must(&[Observe]).map_err(|fault| (StatusCode::FORBIDDEN, fault))?;
                 let listener = self.conversation.subscribe(&caller, socket.stop.clone());
                 stream(Events::new(listener, Arc::clone(socket)))
@@ -120,27 +121,15 @@ fn single<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<Option<&'a He
 }
 
 /// The body of a request, within its bounds of size and time.
-async fn read(head: &Parts, mut body: Incoming) -> Result<Vec<u8>, (StatusCode, &'static str)> {
-    const TOO_LARGE: (StatusCode, &str) = (StatusCode::PAYLOAD_TOO_LARGE, "the body is too large");
+async fn read(head: &Parts, body: Incoming) -> Result<Vec<u8>, (StatusCode, &'static str)> {
     let is_coded = head.headers.get(CONTENT_ENCODING).is_some_and(|coding| coding != "identity");
     if is_coded {
         return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, "a coded body is not understood"));
     }
-    if body.size_hint().lower() > limits::HOST_BODY_BYTES as u64 {
-        return Err(TOO_LARGE);
+    match timeout(limits::HOST_BODY, runtime::read(body, limits::HOST_BODY_BYTES)).await {
+        Ok(Ok(body)) => Ok(body),
+        Ok(Err(Error::TooLarge(_))) => Err((StatusCode::PAYLOAD_TOO_LARGE, "the body is too large")),
+        Ok(Err(_)) => Err((StatusCode::BAD_REQUEST, "the body is cut off")),
+        Err(_) => Err((StatusCode::REQUEST_TIMEOUT, "the body took too long")),
     }
-    let whole = async {
-        let mut bytes = Vec::new();
-        while let Some(frame) = body.frame().await {
-            let frame = frame.map_err(|_| (StatusCode::BAD_REQUEST, "the body is cut off"))?;
-            let Ok(data) = frame.into_data() else { continue };
-            if bytes.len() + data.len() > limits::HOST_BODY_BYTES {
-                return Err(TOO_LARGE);
-            }
-            bytes.extend_from_slice(&data);
-        }
-        Ok(bytes)
-    };
-    let late = |_| Err((StatusCode::REQUEST_TIMEOUT, "the body took too long"));
-    timeout(limits::HOST_BODY, whole).await.unwrap_or_else(late)
 }

@@ -2,6 +2,7 @@
 
 use super::super::fault::Fault;
 use super::events::Events;
+use crate::runtime::wire;
 use http_body_util::{Either, Full};
 use hyper::body::Bytes;
 use hyper::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderValue};
@@ -38,7 +39,7 @@ pub(super) fn secret(token: &str) -> Answer {
 
 /// A stream of events.
 pub(super) fn stream(events: Events) -> Answer {
-    let mut answer = with(StatusCode::OK, "text/event-stream", Either::Right(events));
+    let mut answer = with(StatusCode::OK, wire::EVENT_STREAM, Either::Right(events));
     answer.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     closing(answer)
 }

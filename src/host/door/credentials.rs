@@ -1,8 +1,9 @@
 //! The doors by which the owner makes credentials for others and takes them back.
 
 use super::super::conversation::Conversation;
-use super::super::credentials::{Grants, is_client_id};
+use super::super::credentials::Grants;
 use super::answer::{Answer, last, plain, secret};
+use crate::runtime::wire::is_client_id;
 use hyper::StatusCode;
 use serde_json::{Value, json};
 

@@ -1,11 +1,11 @@
 //! `/rpc`: one request, one answer.
 
 use super::super::agent::Prompt;
-use super::super::approvals::Response;
 use super::super::conversation::{Caller, Conversation, Operation, limit};
 use super::super::fault::Fault;
 use crate::limits;
 use crate::protocol::Permission::{self, Approve, Interact, Observe, Terminate};
+use crate::runtime::wire::Response;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};

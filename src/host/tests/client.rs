@@ -1,7 +1,7 @@
 //! Our own client of the same API.
 
 use super::*;
-use crate::protocol::{Decision as Word, Permission, RuntimeResponse, State};
+use crate::protocol::{Permission, RuntimeResponse, State};
 use crate::runtime::{Api, Caller, Client as HttpClient};
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ async fn it_attaches_drives_answers_and_closes() {
         let decided = script.ask(&[Decision::Allow, Decision::AllowForSession, Decision::Deny]).await;
         while events.next().await.unwrap().unwrap().kind != "request" {}
         assert_eq!(api.describe().await.unwrap().state, State::Waiting);
-        let response = RuntimeResponse::Approval { request_id: 1, decision: Word::AllowForSession };
+        let response = RuntimeResponse::Approval { request_id: 1, decision: Decision::AllowForSession };
         assert!(api.respond(&response).await.unwrap());
         assert_eq!(decided.await, Ok(Decision::AllowForSession));
         script.say("hi").await;

@@ -10,9 +10,9 @@ mod ring;
 mod streams;
 mod turns;
 
-use super::agent::{Agent, Approval, Ask, Choice, Command, Decision, Event, Facts, Gone, Told, TurnEnd};
+use super::agent::{Agent, Approval, Ask, Choice, Command, Event, Facts, Gone, Told, TurnEnd};
 use super::{Host, Options, Unattended};
-use crate::protocol::{Harness, Token};
+use crate::protocol::{Decision, Harness, Token};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

@@ -13,14 +13,15 @@ pub(super) use program::is_courier;
 pub use program::{Program, sweep};
 
 use crate::limits;
-use crate::platform::group::Group;
+use crate::platform::child::{self, Group, Stop};
+use crate::platform::lines::{Line, Lines};
 use crate::protocol::{Outcome, Peer, Reason, RpcError};
 use program::Directory;
 use std::future::pending;
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
@@ -183,7 +184,8 @@ async fn run(
     let to = prompt::address(peer);
     let prompt = prompt::line(&to, text).map_err(spawn)?;
     let directory = Directory::new().map_err(spawn)?;
-    let mut group = Group::spawn(&mut program.command(&directory, peer)).map_err(spawn)?;
+    // Asked to, it takes its record away as it ends.
+    let mut group = child::start(program.command(&directory, peer), Stop::Terminate).map_err(spawn)?;
     let (mut report, mut printed) = (Report::new(text, &to, &peer.name), Printed::default());
     let end = tokio::select! {
         biased;
@@ -199,8 +201,7 @@ async fn run(
 
 /// Talks with a courier until all is known, and until it has left or stayed for too long.
 async fn talk(group: &mut Group, prompt: &str, report: &mut Report<'_>, printed: &mut Printed) -> End {
-    let child = group.child();
-    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (stdin, stdout, stderr) = group.pipes();
     let enough = CancellationToken::new();
     let Printed { beside, complaints } = printed;
     let told = async {
@@ -211,7 +212,7 @@ async fn talk(group: &mut Group, prompt: &str, report: &mut Report<'_>, printed:
         complaints.keep(stderr).await;
         Ok(())
     };
-    let left = async { Ok(group.wait().await.ok().as_ref().and_then(ExitStatus::code)) };
+    let left = async { Ok(group.ended().await.ok().as_ref().and_then(ExitStatus::code)) };
     let said = async { tokio::try_join!(told, listen(stdout, report, beside, &enough), complained, left) };
     let stays = async {
         enough.cancelled().await;
@@ -248,36 +249,31 @@ async fn listen(
 ) -> Result<(), End> {
     let _no_more = enough.clone().drop_guard();
     let Some(stdout) = stdout else { return Ok(()) };
-    let mut stdout = BufReader::new(stdout.take(limits::COURIER_OUTPUT as u64));
-    let (mut line, mut until) = (Vec::new(), None);
+    let mut lines = Lines::new(stdout.take(limits::COURIER_OUTPUT as u64), limits::COURIER_LINE);
+    let mut until = None;
     loop {
-        let room = (limits::COURIER_LINE + 1).saturating_sub(line.len());
-        let mut bounded = (&mut stdout).take(room as u64);
         let patience = async {
             match until {
                 Some(until) => sleep_until(until).await,
                 None => pending().await,
             }
         };
-        tokio::select! {
-            // What was read of a line before this is dropped stays in it.
-            read = bounded.read_until(b'\n', &mut line) => match read {
-                Ok(1..) => {}
-                Ok(0) | Err(_) if stdout.get_ref().limit() == 0 => return Err(End::Flooded),
-                Ok(0) | Err(_) => return Ok(()),
+        let line = tokio::select! {
+            line = lines.next() => match line {
+                Ok(Some(Line::Whole(line))) => line,
+                Ok(Some(Line::TooLong)) => return Err(End::Flooded),
+                Ok(None) | Err(_) if lines.source().limit() == 0 => return Err(End::Flooded),
+                Ok(None) | Err(_) => return Ok(()),
             },
             () = patience, if !enough.is_cancelled() => {
                 enough.cancel();
                 continue;
             }
-        }
-        if line.len() > limits::COURIER_LINE {
-            return Err(End::Flooded);
-        }
+        };
         if !report.read(&line) {
             beside.add(&line);
+            beside.add(b"\n");
         }
-        line.clear();
         if report.strayed() {
             return Err(End::Dismissed);
         }

@@ -1,6 +1,8 @@
 //! How a courier is started, and how it is told from other sessions.
 
+use super::super::record;
 use super::{Delivery, Error};
+use crate::enclosing::OF_A_SESSION;
 use crate::limits;
 use crate::platform::private;
 use crate::protocol::Peer;
@@ -25,23 +27,12 @@ const SOCKETS: &str = "cc-socks";
 /// What stands for a secret.
 const REDACTED: &str = "[…]";
 
-/// Variables that a session exports to what it starts: a courier that had them would take itself for a part of that
-/// session, or answer in its name.
-const OF_A_SESSION: [&str; 10] = [
-    "AI_AGENT",
-    "CLAUDECODE",
-    "CLAUDE_EFFORT",
-    "CLAUDE_ENV_FILE",
-    "CLAUDE_PID",
-    "CLAUDE_PROJECT_DIR",
-    "TMUX",
-    "TMUX_PANE",
-    // Without customization, and without a socket.
-    "CLAUDE_CODE_SIMPLE",
-    "CLAUDE_CONFIG_DIR",
-];
-/// What such variables have in their names, which begin with `CLAUDE_CODE_`. What a user sets for the program
-/// (`CLAUDE_CODE_OAUTH_TOKEN`, `CLAUDE_CODE_USE_BEDROCK`, ...) has none of it.
+/// Variables that a courier is not told besides those of any session: of a terminal that is not its own, and what would
+/// have it read no customization, open no socket, or look for its session in another place than it is.
+const NOT_FOR_COURIERS: [&str; 4] = ["TMUX", "TMUX_PANE", "CLAUDE_CODE_SIMPLE", "CLAUDE_CONFIG_DIR"];
+/// What variables of a session have in their names that begin with `CLAUDE_CODE_`, also of versions that are still to
+/// come. What a user sets for the program to reach its API (`CLAUDE_CODE_OAUTH_TOKEN`, `CLAUDE_CODE_USE_BEDROCK`, ...)
+/// has none of it; what else may be lost with it means nothing to a courier.
 const OF_A_SESSION_PARTS: [&str; 9] =
     ["SESSION", "CHILD", "PARENT", "ENTRYPOINT", "EXECPATH", "MESSAGING", "SSE_PORT", "TMUX", "AGENT"];
 /// Variables whose values are no secrets, and stand in what every program says.
@@ -72,7 +63,7 @@ impl Program {
     /// A program, which may be looked up in the `PATH` of `environment`, its model, and the environment that is passed
     /// on: all but what belongs to a session.
     pub fn new(program: OsString, model: String, environment: impl Iterator<Item = (OsString, OsString)>) -> Self {
-        let environment = environment.filter(|(name, _)| !is_of_a_session(name)).collect();
+        let environment = environment.filter(|(name, _)| !is_kept_back(name)).collect();
         Self { program, model, environment }
     }
 
@@ -130,8 +121,7 @@ impl Program {
         for secret in secrets {
             said = said.replace(secret, REDACTED);
         }
-        let acts = |c: char| c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        let said: String = said.chars().map(|c| if acts(c) { ' ' } else { c }).collect();
+        let said = record::plain(&said);
         let words: Vec<&str> = said.split_whitespace().collect();
         let mut said = words.join(" ");
         if let Some((end, _)) = said.char_indices().nth(limits::COURIER_SHOWN_CHARS) {
@@ -155,9 +145,10 @@ fn runtime_directory(socket: &str) -> Option<&Path> {
     Path::new(socket).parent().filter(|directory| directory.ends_with(SOCKETS))?.parent()
 }
 
-fn is_of_a_session(name: &OsStr) -> bool {
+fn is_kept_back(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     OF_A_SESSION.contains(&&*name)
+        || NOT_FOR_COURIERS.contains(&&*name)
         || name.starts_with("CLAUDE_PLUGIN_")
         || name
             .strip_prefix("CLAUDE_CODE_")

@@ -1,6 +1,7 @@
 //! What a courier is told. The text that it carries stands between marks that nobody could know when writing it, so no
 //! text can end the fence, and all of it goes over standard input, so none can become a flag.
 
+use crate::platform::random;
 use crate::protocol::Peer;
 use serde_json::json;
 use std::io;
@@ -17,7 +18,7 @@ pub fn address(peer: &Peer) -> String {
 
 /// The one line that a courier reads. Fails when the system gives no randomness.
 pub fn line(to: &str, text: &str) -> io::Result<String> {
-    let content = json!([{ "type": "text", "text": prompt(to, text, &random_mark()?) }]);
+    let content = json!([{ "type": "text", "text": prompt(to, text, &random::hex::<16>()?) }]);
     let message = json!({ "type": "user", "message": { "role": "user", "content": content }, "session_id": "" });
     Ok(format!("{message}\n"))
 }
@@ -37,13 +38,6 @@ fn prompt(to: &str, text: &str, mark: &str) -> String {
          BEGIN {mark}\n{text}\nEND {mark}",
         to = json!(to)
     )
-}
-
-/// A word that nobody could know.
-fn random_mark() -> io::Result<String> {
-    let mut random = [0; 16];
-    getrandom::fill(&mut random).map_err(io::Error::other)?;
-    Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 #[cfg(test)]

@@ -10,10 +10,6 @@ pub fn is_alive(pid: i32) -> bool {
     alive(pid)
 }
 
-fn pid(hosted: &Hosted) -> i32 {
-    i32::try_from(hosted.agent.pid).expect("a pid")
-}
-
 #[tokio::test]
 async fn an_agent_that_ends_says_how_and_its_last_words() {
     for (prompt, how) in [("say:a exit", "exit code 9"), ("say:a crash", "SIGABRT"), ("close", "it closed its output")]
@@ -23,7 +19,7 @@ async fn an_agent_that_ends_says_how_and_its_last_words() {
         let gone = hosted.gone().await;
         assert_eq!(gone.how, how);
         assert!(gone.stderr.starts_with("the agent starts[31m"), "{gone:?}");
-        soon(exited(pid(&hosted))).await;
+        soon(exited(hosted.agent.pid)).await;
     }
 }
 
@@ -44,7 +40,7 @@ async fn nonsense_ends_it() {
     hosted.prompt("nonsense:1000 slow").await;
     let gone = hosted.gone().await;
     assert_eq!(gone.how, "it wrote 100 lines in a row that are no messages, the last one: [info] line 99 of a log");
-    soon(exited(pid(&hosted))).await;
+    soon(exited(hosted.agent.pid)).await;
 }
 
 #[tokio::test]
@@ -59,7 +55,7 @@ async fn only_the_end_of_a_long_log_is_kept() {
 async fn an_agent_ends_when_it_is_no_longer_asked_and_says_so() {
     let mut hosted = Hosted::start(Setup::default()).await;
     let child: i32 = hosted.says("child").await.parse().unwrap();
-    let pid = pid(&hosted);
+    let pid = hosted.agent.pid;
     assert!(is_alive(child));
     drop(std::mem::replace(&mut hosted.agent.asks, tokio::sync::mpsc::channel(1).0));
     let gone = hosted.gone().await;
@@ -72,7 +68,7 @@ async fn an_agent_ends_when_it_is_no_longer_asked_and_says_so() {
 async fn an_agent_that_will_not_end_is_killed_with_what_it_started() {
     let mut hosted = Hosted::start(Setup { is_stubborn: true, ..Setup::default() }).await;
     let child: i32 = hosted.says("child").await.parse().unwrap();
-    let pid = pid(&hosted);
+    let pid = hosted.agent.pid;
     drop(hosted.agent);
     soon(exited(pid)).await;
     soon(exited(child)).await;
@@ -97,7 +93,7 @@ async fn who_failed_to_start_is_not_left_behind() {
 fn an_agent_ends_with_its_runtime() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let hosted = runtime.block_on(Hosted::start(Setup { is_stubborn: true, ..Setup::default() }));
-    let pid = pid(&hosted);
+    let pid = hosted.agent.pid;
     drop(runtime);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(soon(exited(pid)));

@@ -2,7 +2,7 @@
 
 use super::*;
 use serde_json::json;
-use tackroom::host::agent::Decision;
+use tackroom::protocol::Decision;
 
 async fn decide(offered: &str, decision: Decision) -> String {
     let mut hosted = Hosted::start(Setup::default()).await;

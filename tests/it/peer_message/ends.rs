@@ -85,10 +85,12 @@ fn a_client_that_is_gone_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_killed_server_takes_its_courier_with_it() {
-    let (mut server, _target, _, pids) = on_its_way("ready $$; stay; sleep 600");
+fn a_killed_server_takes_its_courier_with_it_which_may_put_something_in_order() {
+    let courier = "trap 'echo >\"$HOME/tidy\"; exit' TERM; ready $$; stay; sleep 600";
+    let (mut server, _target, _, pids) = on_its_way(courier);
     server.kill();
     gone(pids[0]);
+    assert!(server.home.path().join("tidy").exists());
 }
 
 #[test]
