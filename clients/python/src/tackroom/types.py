@@ -3,6 +3,8 @@
 
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, Union
 
+from ._events import DisconnectedEvent, LaggedEvent, RequestEvent, RuntimeEvent, RuntimeRequest, ToldEvent
+
 __all__ = [
     "AcceptedResult",
     "Actions",
@@ -23,6 +25,7 @@ __all__ = [
     "Decision",
     "DescribeResult",
     "DetachResult",
+    "DisconnectedEvent",
     "DiscoverResult",
     "Door",
     "ElicitationRuntimeResponse",
@@ -46,6 +49,7 @@ __all__ = [
     "InitializeResult",
     "InterruptResult",
     "InvokeResult",
+    "LaggedEvent",
     "LastMessage",
     "Lease",
     "LeaseResult",
@@ -79,6 +83,7 @@ __all__ = [
     "RemovedRegistryEvent",
     "RemovedSessionEvent",
     "Repository",
+    "RequestEvent",
     "RequestMeta",
     "Resume",
     "ResyncRegistryEvent",
@@ -89,6 +94,7 @@ __all__ = [
     "RuntimeDescribeResult",
     "RuntimeEvent",
     "RuntimeMetadata",
+    "RuntimeRequest",
     "RuntimeResponse",
     "ServerCapabilities",
     "ServerInfo",
@@ -110,6 +116,7 @@ __all__ = [
     "ThinkingBlock",
     "TmuxSupervisor",
     "Token",
+    "ToldEvent",
     "ToolCallBlock",
     "ToolResultBlock",
     "UpdatedRegistryEvent",
@@ -786,22 +793,6 @@ class ForgetResult(TypedDict):
     """Result of `runtime/forget`."""
     removed: bool
     """Whether there was such a receipt."""
-
-
-class RuntimeEvent(TypedDict):
-    """An event of a runtime, or one of two about its stream: `lagged` and `disconnected` have no sequence number,
-    and nothing follows them.
-    """
-    sequence: NotRequired[int]
-    """The runtime's own number. Gaps are normal."""
-    kind: str
-    """What happened. New kinds may come."""
-    payload: NotRequired[Any]
-    """The event as the runtime told it."""
-    cursor: NotRequired[int]
-    """With `lagged`: attach again with this as `after`."""
-    reason: NotRequired[str]
-    """With `disconnected`: why."""
 
 
 class Lease(TypedDict):
