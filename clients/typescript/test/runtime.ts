@@ -16,8 +16,16 @@ export interface Call {
   client: string;
 }
 
-/** What a method answers; a promise holds the answer back. */
+/** What a method answers; a promise holds the answer back, and what is thrown is the error that it answers. */
 type Script = (params: Record<string, never>) => unknown;
+
+async function said(script: Script, params: Record<string, never>): Promise<{ result: unknown } | { error: unknown }> {
+  try {
+    return { result: await script(params) };
+  } catch (error) {
+    return { error };
+  }
+}
 
 export class FakeRuntime {
   readonly id = "demo-1";
@@ -119,7 +127,7 @@ export class FakeRuntime {
     if (method.endsWith("_control")) this.#controller = client;
     const script = this.#scripts[method];
     const error = { code: -32020, name: "unsupported_action", operation: method, message: "not here" };
-    const answer = script ? { result: await script(body.params ?? {}) } : { error };
+    const answer = script ? await said(script, body.params ?? {}) : { error };
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ id: body.id, ...answer }));
   }
 

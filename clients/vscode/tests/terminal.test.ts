@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Asked } from "../src/attach/asked";
+import { Canvas } from "../src/attach/canvas";
+import { Editor } from "../src/attach/editor";
+import { Keys } from "../src/attach/keys";
+import { note } from "../src/attach/line";
+import { read } from "../src/attach/typed";
+import { historyLines, View } from "../src/attach/view";
+import { clip, lastRows, width } from "../src/attach/width";
+
+const asked = (kind: string, payload: object) => Asked.of({ request: { id: 7, kind, payload } })!;
+const texts = (lines: Array<{ text: string }>) => lines.map(({ text }) => text);
+
+test("who approves sees all of what would run", () => {
+  const main = asked("approval", { tool: "bash", subject: "ls", raw_args: { command: "ls\n\u202ex" } });
+  assert.deepEqual(texts(main.lines()), ["? request 7: may it run bash?", '  {"command":"ls\\n\ufffdx"}']);
+  const hosted = asked("approval", { tool: "Bash", arguments: { command: "x".repeat(5_000) } });
+  assert.match(texts(hosted.lines())[1]!, /more characters$/);
+  assert.deepEqual(texts(asked("approval", { tool: "bash", child_agent_id: "c1", raw_args: null }).lines()), ["? request 7: may it run bash of subagent c1?"]);
+  assert.equal(Asked.of({ request: { id: "x" } }), undefined);
+  assert.equal(Asked.of(undefined), undefined);
+});
+
+test("only the letters alone decide", () => {
+  const approval = asked("approval", { tool: "bash" });
+  const decided = (line: string) => (approval.answer(line) as { decision?: string } | undefined)?.decision;
+  assert.deepEqual([" y ", "n", "a"].map(decided), ["allow", "deny", "allow_for_session"]);
+  for (const line of ["", "yes", "Y", "and then", "/decline", "constructor"]) assert.equal(decided(line), undefined, line);
+});
+
+test("a question takes JSON or text", () => {
+  const question = asked("elicitation", { message: "Which\nport?", requested_schema: { type: "object" } });
+  assert.deepEqual(texts(question.lines()), ["? request 7: Which port?", '  {"type":"object"}']);
+  const accepted = (content: unknown) => ({ kind: "elicitation", requestId: 7, action: "accept", content });
+  assert.deepEqual(question.answer('{"port": 1}'), accepted({ port: 1 }));
+  assert.deepEqual(question.answer("the first"), accepted("the first"));
+  assert.deepEqual(question.answer("/decline"), { kind: "elicitation", requestId: 7, action: "decline" });
+  assert.deepEqual([question.answer(""), question.answer("/take")], [undefined, undefined]);
+  assert.equal(asked("picture", { x: 1 }).answer("1")?.kind, "other");
+});
+
+test("a line is said, answered or obeyed", () => {
+  const approval = asked("approval", { tool: "bash" });
+  assert.deepEqual(read("  mend it ", undefined), { kind: "say", text: "mend it" });
+  assert.deepEqual(read("//deploy now", undefined), { kind: "say", text: "/deploy now" });
+  assert.deepEqual(read("y", undefined), { kind: "say", text: "y" });
+  assert.equal(read("y", approval).kind, "answer");
+  assert.equal(read("yes", approval).kind, "unanswered");
+  assert.deepEqual(read("/steer  faster\nnow", approval), { kind: "steer", text: "faster\nnow" });
+  assert.deepEqual(["/take", "/release", "/again", "/quit", "/help", " "].map((line) => read(line, undefined).kind), ["take", "release", "again", "quit", "help", "nothing"]);
+  for (const line of ["/steer", "/take it", "/decline", "/"]) assert.equal(read(line, undefined).kind, "unknown", line);
+});
+
+test("events become lines, and what is said grows", () => {
+  const view = new View();
+  const told = (kind: string, payload: object = {}) => texts(view.event(kind, payload));
+  assert.deepEqual(told("user_message", { text: "Mend\nit" }), ["> Mend", "  it"]);
+  told("turn_started");
+  assert.deepEqual(told("text_delta", { text: "one\ntw\x1b[" }), ["one"]);
+  assert.equal(view.partial?.text, "tw");
+  assert.deepEqual(told("text_delta", { text: "31mo" }), []);
+  assert.deepEqual(told("reasoning", { text: "hm" }), ["two"]);
+  assert.deepEqual(told("tool_call_started", { name: "bash", arguments: '{"a":1}' }), ["~ hm", '* bash {"a":1}']);
+  const output = Array.from({ length: 20 }, (_, number) => number).join("\n");
+  assert.deepEqual(told("tool_call_completed", { output }).slice(-2), ["  | 11", "  … 8 more lines"]);
+  assert.deepEqual(told("turn_succeeded", { reply: "said already" }), []);
+  told("turn_started");
+  assert.deepEqual(told("turn_succeeded", { reply: "not said before" }), ["not said before"]);
+  assert.deepEqual(told("request_resolved", { request_id: 3, response: { action: "decline" } }), ["-- request 3: declined"]);
+  assert.deepEqual(told("brand_new", { message: "x" }), ["-- brand new: x"]);
+  assert.deepEqual(texts(view.event("brand_new", null)), ["-- brand new"]);
+  assert.equal(told("text_delta", { text: "x".repeat(40_000) }).length, 2);
+});
+
+test("a message of the history is shortened", () => {
+  const calls = [{ function: { name: "bash", arguments: "{}" } }];
+  assert.deepEqual(texts(historyLines({ role: "assistant", content: [{ type: "text", text: "a" }, { type: "image_url" }], tool_calls: calls })), ["a", "[image]", "* bash {}"]);
+  assert.deepEqual(texts(historyLines({ role: "system", content: "1\n2\n3" })), ["-- 1", "-- 2", "  … 1 more line"]);
+  assert.deepEqual(historyLines(null), []);
+});
+
+test("keys are read, and what is pasted is one", () => {
+  const keys = new Keys();
+  assert.deepEqual(keys.take("a\x1b[D\x1bOC\x1b[1;5C\x1b[3~\x7f\r\x03").map((key) => ("text" in key ? key.text : "letter" in key ? `^${key.letter}` : key.kind)), [
+    "a", "left", "right", "right", "delete", "backspace", "enter", "^c",
+  ]);
+  assert.deepEqual(keys.take("\x1b[200~one\rt"), []);
+  assert.deepEqual(keys.take("wo\x1b[201~x"), [{ kind: "paste", text: "one\rtwo" }, { kind: "text", text: "x" }]);
+  assert.deepEqual(keys.take("\x1b[5~\x1bx"), []);
+});
+
+test("a line is edited", () => {
+  const editor = new Editor();
+  const type = (input: string) => new Keys().take(input).forEach((key) => editor.edit(key));
+  type("one two😀\x7f\x1b[H\x1b[3~O\x05!\x17three");
+  assert.deepEqual(editor.visible(20), { text: "One three", column: 9 });
+  type("\x1b[200~\r\n\x1b[31mx\x1b[201~");
+  assert.deepEqual(editor.visible(20), { text: "One three⏎x", column: 11 });
+  assert.deepEqual(editor.visible(5), { text: "ee⏎x", column: 4 });
+  type("\x01");
+  assert.deepEqual(editor.visible(5), { text: "One ", column: 0 });
+  assert.equal(editor.take(), "One three\nx");
+  assert(editor.isEmpty);
+});
+
+test("columns are counted as a terminal does", () => {
+  assert.deepEqual(["ab", "東京", "e\u0301", "😀"].map(width), [2, 4, 1, 2]);
+  assert.equal(clip("東京x", 3), "東");
+  assert.deepEqual(lastRows("aa東bb", 3, 2), ["東b", "b"]);
+});
+
+test("the rows below are drawn over, also where they were broken", () => {
+  const canvas = new Canvas(20, 10);
+  const below = { partial: note("x".repeat(30)), status: note("idle"), typed: "hello", column: 5 };
+  assert.match(canvas.draw([note("one")], below), /-- one.*-- x+.*x+.*-- idle.*› hello\r\x1b\[7C/s);
+  // Two rows of what is being said, and the status.
+  assert.match(canvas.draw([], below), /\r\x1b\[3A\x1b\[J/);
+  canvas.resize(10, 10);
+  // Half as wide: the rows of 20, 13 and 7 take 2, 2 and 1.
+  assert.match(canvas.close([]), /^\r\x1b\[5A\x1b\[J$/);
+});
