@@ -5,6 +5,7 @@ import os
 import signal
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support import BINARY, Home, alive, uuid
@@ -135,10 +136,14 @@ async def test_nothing_may_be_done_where_nothing_is_allowed(home: Home) -> None:
 
 
 async def test_a_word_is_no_list_of_words(home: Home) -> None:
-    for words in ({"allow": "observe"}, {"harnesses": "codex"}, {"workspaces": "/home"}):
+    for words in ({"allow": "observe"}, {"harnesses": "codex"}, {"workspaces": "/home"}, {"homes": {"codex": "/x"}}):
         with pytest.raises(TypeError, match=f"`{next(iter(words))}` is a list"):
             async with home.spawn(**words):
                 pass
+    wrong: Any = "observe"
+    async with home.spawn() as client:
+        with pytest.raises(TypeError, match="`permissions` is a list"):
+            client.attach("rt-1", permissions=wrong)
 
 
 async def test_words_that_the_server_does_not_know(home: Home) -> None:

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from itertools import count
-from typing import Any
+from typing import Any, TypeVar
 
 from ._attachment import Attachment
 from ._connection import Connection
@@ -25,6 +25,8 @@ from .types import (
     Query,
     Source,
 )
+
+Word = TypeVar("Word")
 
 
 class Tackroom(Methods):
@@ -66,17 +68,15 @@ class Tackroom(Methods):
         Errors: `CannotStart`, of which `BinaryMissing` is one; `ServerEnded`, also where the program is no Tackroom;
         `TackroomError`.
         """
-        for name, words in (("allow", allow), ("workspaces", workspaces), ("harnesses", harnesses)):
-            if isinstance(words, str):
-                raise TypeError(f"`{name}` is a list: [{words!r}]")
-        allow = [*allow]
+        allow = _listed("allow", allow)
         if not allow:
             # The command line cannot say "nothing"; what is asked for can.
             allow, authority = ["observe"], {**(authority or {}), "permissions": []}
         argv = [os.fspath(binary), "serve", f"--allow={','.join(allow)}"]
-        argv += [f"--workspace={os.fspath(path)}" for path in workspaces]
-        argv += [f"--harness={harness}" for harness in harnesses]
-        argv += [f"--root={harness}={os.fspath(path)}" for harness, paths in (homes or {}).items() for path in paths]
+        argv += [f"--workspace={os.fspath(path)}" for path in _listed("workspaces", workspaces)]
+        argv += [f"--harness={harness}" for harness in _listed("harnesses", harnesses)]
+        for harness, paths in (homes or {}).items():
+            argv += [f"--root={harness}={os.fspath(path)}" for path in _listed("homes", paths)]
         process = await ServerProcess.start([*argv, *arguments], env=env, cwd=cwd)
         client = cls(Connection(process.stdout, process.stdin), process)
         reading = asyncio.create_task(client._read())
@@ -184,12 +184,19 @@ class Tackroom(Methods):
             endpoint=endpoint,
             source=source,
             clientId=client_id,
-            permissions=None if permissions is None else [*permissions],
+            permissions=None if permissions is None else _listed("permissions", permissions),
             historyLimit=history_limit,
             after=after,
             autoRenew=auto_renew,
         )
         return Attachment(self, self._connection, params)
+
+
+def _listed(name: str, words: Iterable[Word]) -> list[Word]:
+    """A list, where a single word would pass for the list of its letters."""
+    if isinstance(words, str):
+        raise TypeError(f"`{name}` is a list: [{words!r}]")
+    return [*words]
 
 
 def _version() -> str:
