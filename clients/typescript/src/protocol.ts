@@ -1513,12 +1513,12 @@ export interface RespondParams {
   response: RuntimeResponse;
 }
 
-/** An answer to a request of a runtime. */
+/** An answer to a request of a runtime, which an event `request` told; `kind` is that of its `payload.request`. */
 export type RuntimeResponse =
   /** To a request for approval. */
   | {
     kind: "approval";
-    /** The request's own number. */
+    /** The request's own number: `payload.request.id` of the event `request`. */
     requestId: number;
     /** What is decided. */
     decision: Decision;
@@ -1552,7 +1552,7 @@ export type ElicitedAction =
 
 /** What a person answered to a request for information. */
 export interface Elicited {
-  /** The request's own number. */
+  /** The request's own number: `payload.request.id` of the event `request`. */
   requestId: number;
   /** Whether there is an answer. */
   action: ElicitedAction;

@@ -879,7 +879,7 @@ class ApprovalRuntimeResponse(TypedDict):
     """To a request for approval."""
     kind: Literal["approval"]
     requestId: int
-    """The request's own number."""
+    """The request's own number: `payload.request.id` of the event `request`."""
     decision: Decision
     """What is decided."""
 
@@ -891,7 +891,7 @@ ElicitedAction: TypeAlias = Literal["accept", "decline", "cancel"]
 class Elicited(TypedDict):
     """What a person answered to a request for information."""
     requestId: int
-    """The request's own number."""
+    """The request's own number: `payload.request.id` of the event `request`."""
     action: ElicitedAction
     """Whether there is an answer."""
     content: NotRequired[Any]
@@ -909,7 +909,7 @@ class OtherRuntimeResponse(Elicited):
 
 
 RuntimeResponse: TypeAlias = Union[ApprovalRuntimeResponse, ElicitationRuntimeResponse, OtherRuntimeResponse]
-"""An answer to a request of a runtime."""
+"""An answer to a request of a runtime, which an event `request` told; `kind` is that of its `payload.request`."""
 
 
 class StartResult(TypedDict):
