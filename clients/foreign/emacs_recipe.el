@@ -25,7 +25,7 @@
   (cl-assert (zerop (forward-line))))
 (cl-assert (looking-at "persisted +claude-code +20"))
 (tackroom-copy-resume)
-(cl-assert (string-prefix-p "claude --resume " (current-kill 0)))
+(cl-assert (string-match-p "\\`cd /[^ ]+ && claude --resume [^ \n]+\\'" (current-kill 0)))
 (tackroom-show)
 (cl-assert (equal (buffer-name) "*tackroom session*"))
 (cl-assert (progn (goto-char (point-min)) (looking-at "user\n")))

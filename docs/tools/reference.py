@@ -11,6 +11,10 @@ PAGES = TOP / "docs/reference"
 COLUMNS = 100
 MADE = "<!-- Made by docs/tools/reference.py from schema/openrpc.json. -->\n\n"
 
+# What passes as a runtime spells it has a page of its own.
+RUNTIME = "What passes here in the runtime's own spelling: [Driving a runtime](../runtime.md).\n"
+SPELLED = ["attach", "describe", "invoke", "respond", "event"]
+
 document = json.loads((TOP / "schema/openrpc.json").read_text())
 schemas = document["components"]["schemas"]
 errors = document["components"]["errors"]
@@ -97,6 +101,10 @@ def shown(value, indent=0, before=0):
     return "[" + pad + ("," + pad).join(shown(item, inner) for item in value) + "\n" + " " * indent + "]"
 
 
+def spelled(method):
+    return [RUNTIME] if method["name"] in [f"runtime/{name}" for name in SPELLED] else []
+
+
 def filled(words, indent):
     lines = [""]
     for number, word in enumerate(words):
@@ -168,6 +176,7 @@ def methods_page(used):
         permissions = ", ".join(f"`{permission}`" for permission in method["x-permissions"]) or "none"
         more = [reason for reason in reasons_of(method) if reason not in everywhere]
         parts = [f"## {method['name']}\n", cell(method["summary"]) + "\n", f"Permission: {permissions}.\n"]
+        parts += spelled(method)
         parts += [params_of(method, used), result_of(method, used)]
         parts += [f"Errors: {linked(more)}.\n"] if more else []
         text += "\n" + "\n".join(parts + [example(method)]).rstrip() + "\n"
@@ -179,7 +188,8 @@ def notifications_page(used):
     for direction, title in [("server", "From the server"), ("client", "From the client")]:
         text += f"\n## {title}\n"
         for notice in (notice for notice in notices if notice["x-notification"] == direction):
-            parts = [f"### {notice['name']}\n", cell(notice["summary"]) + "\n", params_of(notice, used), example(notice)]
+            parts = [f"### {notice['name']}\n", cell(notice["summary"]) + "\n", *spelled(notice)]
+            parts += [params_of(notice, used), example(notice)]
             text += "\n" + "\n".join(parts).rstrip() + "\n"
     return text
 

@@ -69,7 +69,7 @@ pub struct RuntimeEvent {
     pub sequence: Option<u64>,
     /// What happened. New kinds may come.
     pub kind: String,
-    /// The event as the runtime told it.
+    /// The event as the runtime told it, in its own spelling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Value>")]
     pub payload: Option<Box<RawValue>>,
@@ -289,13 +289,13 @@ pub struct RespondParams {
     pub response: RuntimeResponse,
 }
 
-/// An answer to a request of a runtime.
+/// An answer to a request of a runtime, which an event `request` told; `kind` is that of its `payload.request`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum RuntimeResponse {
     /// To a request for approval.
     Approval {
-        /// The request's own number.
+        /// The request's own number: `payload.request.id` of the event `request`.
         request_id: u64,
         /// What is decided.
         decision: Decision,
@@ -333,7 +333,7 @@ impl Decision {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Elicited {
-    /// The request's own number.
+    /// The request's own number: `payload.request.id` of the event `request`.
     pub request_id: u64,
     /// Whether there is an answer.
     pub action: ElicitedAction,

@@ -1,7 +1,9 @@
 //! What the book in docs/ says is what the program does.
 
 use crate::readme::{block_in, home_with_one, page, run_in, shown};
-use crate::support::{Home, uuid};
+use crate::support::host::Host;
+use crate::support::{Home, serve, uuid};
+use serde_json::Value;
 use std::fs;
 
 #[test]
@@ -16,6 +18,44 @@ fn the_length_in_the_header_is_that_of_the_message() {
     let text = block_in(&page("docs/raw.md"), "text");
     let (header, message) = text.trim_end().split_once("\n\n").unwrap();
     assert_eq!(header, format!("Content-Length: {}", message.len()));
+}
+
+/// What the page leaves out: what an agent itself sent.
+fn without_raw(mut value: Value) -> Value {
+    match &mut value {
+        Value::Object(members) => {
+            members.remove("raw");
+            members.values_mut().for_each(|member| *member = without_raw(member.take()));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| *item = without_raw(item.take())),
+        _ => {}
+    }
+    value
+}
+
+#[test]
+fn a_turn_of_the_demo_agent_crosses_as_the_book_has_it() {
+    let home = Home::new();
+    let _host = Host::demo(&home);
+    let mut server = serve(home);
+    let page = block_in(&page("docs/runtime.md"), "text");
+    for exchange in page.split("\n\n") {
+        let (asked, promised) = exchange.split_once('\n').unwrap();
+        server.frame(asked.strip_prefix("--> ").unwrap());
+        let mut told: Vec<Vec<u8>> = promised.lines().map(|_| server.next_bytes().unwrap()).collect();
+        // An answer and an event may overtake each other; events are numbered.
+        for frame in promised.lines().map(|line| line.strip_prefix("<-- ").unwrap()) {
+            let is_it = |bytes: &[u8]| match frame.split_once('…') {
+                Some((beginning, _)) => bytes.starts_with(beginning.trim_end().as_bytes()),
+                None => {
+                    let [told, promised] = [bytes, frame.as_bytes()].map(|text| serde_json::from_slice(text).unwrap());
+                    without_raw(told) == promised
+                }
+            };
+            let at = told.iter().position(|bytes| is_it(bytes));
+            told.remove(at.unwrap_or_else(|| panic!("{frame}\n{}", String::from_utf8_lossy(&told.concat()))));
+        }
+    }
 }
 
 // Python is no part of what building needs; where it is missing what is written in it cannot be tried.
@@ -39,7 +79,7 @@ fn the_client_of_an_afternoon_shows_who_waits() {
     let waits = fs::read_to_string(&record).unwrap().replace(r#""status":"idle""#, r#""status":"waiting""#);
     fs::write(record, waits).unwrap();
     if let Some(output) = run_in(&home, "python3", &["-c", &client, "--once"]) {
-        let told = format!("the only session: waits for a person\n    claude --resume {}\n", uuid(1));
+        let told = format!("the only session: waits for a person\n    cd /p && claude --resume {}\n", uuid(1));
         assert_eq!(shown(&output), told);
     }
 }

@@ -2,13 +2,14 @@
 
 import asyncio
 import socket
+from typing import assert_type
 
 import pytest
 from runtime import Runtime, publish
 from support import Home, uuid
 
 from tackroom import TackroomError
-from tackroom.types import Permission
+from tackroom.types import Permission, RuntimeEvent
 
 ALL: list[Permission] = ["observe", "interact", "approve", "terminate", "register"]
 
@@ -130,3 +131,15 @@ async def test_who_may_only_look_does_not_drive(home: Home) -> None:
                 await attachment.submit("mend")
             assert refused.value.reason == "unauthorized"
             assert refused.value.data["permission"] == "interact"
+
+
+def kinds_are_told_apart(event: RuntimeEvent) -> None:
+    """What mypy must accept; nothing here runs."""
+    if event["kind"] == "lagged":
+        assert_type(event["cursor"], int)
+    elif event["kind"] == "disconnected":
+        assert_type(event["reason"], str)
+    elif event["kind"] == "request":
+        assert_type(event["payload"]["request"]["id"], int)
+    else:
+        assert_type(event["sequence"], int)

@@ -5,11 +5,13 @@ import os
 import signal
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support import BINARY, Home, alive, uuid
 
-from tackroom import BinaryMissing, ServerEnded, Tackroom, TackroomError, _process
+from tackroom import BinaryMissing, CannotStart, ServerEnded, Tackroom, TackroomError, _process
+from tackroom.types import AuthorityRequest
 
 
 def script(path: Path, text: str) -> Path:
@@ -105,6 +107,43 @@ async def test_a_program_that_is_not_there(home: Home) -> None:
     with pytest.raises(BinaryMissing, match="tackroom-that-is-not-there"):
         async with Tackroom.spawn("tackroom-that-is-not-there"):
             pass
+
+
+async def test_a_directory_that_is_not_there_is_no_missing_program(home: Home) -> None:
+    with pytest.raises(CannotStart, match="no-such-directory") as wrong:
+        async with home.spawn(cwd=home.path / "no-such-directory"):
+            pass
+    assert not isinstance(wrong.value, BinaryMissing) and isinstance(wrong.value.filename, Path)
+
+
+async def test_what_is_no_program_is_told(home: Home) -> None:
+    text = home.path / "text"
+    text.write_text("no program\n")
+    for path in (home.path, text):
+        with pytest.raises(CannotStart, match=f"cannot be started.*{path}") as wrong:
+            async with Tackroom.spawn(path):
+                pass
+        assert not isinstance(wrong.value, BinaryMissing)
+
+
+async def test_nothing_may_be_done_where_nothing_is_allowed(home: Home) -> None:
+    for authority in (None, AuthorityRequest(permissions=["observe"])):
+        async with home.spawn(allow=[], authority=authority) as client:
+            assert client.server["authority"]["permissions"] == []
+            with pytest.raises(TackroomError) as refused:
+                await client.registry_list()
+            assert refused.value.reason == "unauthorized"
+
+
+async def test_a_word_is_no_list_of_words(home: Home) -> None:
+    for words in ({"allow": "observe"}, {"harnesses": "codex"}, {"workspaces": "/home"}, {"homes": {"codex": "/x"}}):
+        with pytest.raises(TypeError, match=f"`{next(iter(words))}` is a list"):
+            async with home.spawn(**words):
+                pass
+    wrong: Any = "observe"
+    async with home.spawn() as client:
+        with pytest.raises(TypeError, match="`permissions` is a list"):
+            client.attach("rt-1", permissions=wrong)
 
 
 async def test_words_that_the_server_does_not_know(home: Home) -> None:

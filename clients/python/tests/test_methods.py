@@ -39,6 +39,13 @@ async def test_every_reading_method_answers(home: Home) -> None:
         assert (await client.rpc_discover())["info"]["title"] == "Tackroom"
 
 
+async def test_more_homes_are_looked_into(home: Home, tmp_path_factory: pytest.TempPathFactory) -> None:
+    other = Home(tmp_path_factory.mktemp("other"))
+    other.session(1, "elsewhere")
+    async with home.spawn(homes={"claude-code": [other.path / ".claude"]}) as client:
+        assert [entry["sessionId"] async for entry in client.list()] == [uuid(1)]
+
+
 async def test_a_list_goes_over_all_pages(home: Home) -> None:
     for number in range(7):
         home.session(number, f"prompt {number}")

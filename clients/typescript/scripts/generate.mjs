@@ -9,6 +9,19 @@ const { definitions, methods, notifications } = read("schema.json");
 const meta = read("meta.json");
 const summaries = new Map(read("openrpc.json").methods.map(({ name, summary }) => [name, summary]));
 
+// What is written by hand: `Error` is JavaScript's own name, for which `TackroomError` stands; the kinds of a runtime's
+// events are left open by the schema.
+const own = ["Error", "RuntimeEvent"];
+
+// Of these members one must be there and no other, which the schema says in words alone.
+const PEER = [["id"], ["sessionId"], ["name"], ["endpoint"]];
+const exclusive = {
+  AttachParams: [["id"], ["runtimeId"], ["endpoint", "source"]],
+  MessageParams: PEER,
+  PeerSelector: PEER,
+  RuntimeDescribeParams: [["attachment"], ["id"], ["runtimeId"]],
+};
+
 const indent = (text) => text.replaceAll("\n", "\n  ");
 
 /** A comment before what it is about. */
@@ -63,7 +76,7 @@ function type(schema) {
 }
 
 function definition([name, schema]) {
-  const body = type(schema);
+  const body = exclusive[name] ? `OneOf<${type(schema)}, ${exclusive[name].map((way) => JSON.stringify(way)).join(" | ")}>` : type(schema);
   const isInterface = schema.type === "object" && body.startsWith("{") && !schema.allOf;
   const line = isInterface ? `interface ${name} ${body}` : `type ${name} =${body.startsWith("\n") ? "" : " "}${body};`;
   return `${comment(schema.description)}export ${line}\n`;
@@ -83,15 +96,22 @@ function errors() {
   return `/** The word in an error that a program switches on. */\nexport type Reason =\n  ${indent(rows.join("\n"))};\n`;
 }
 
+const oneOf = `/** An object with exactly one of these groups of its members. */
+type OneOf<T, Way extends Array<keyof T>, Every extends Way = Way> = Omit<T, Every[number]> &
+  (Way extends unknown
+    ? Required<Pick<T, Way[number]>> & { [Other in Exclude<Every[number], Way[number]>]?: never }
+    : never);
+`;
+
 const told = meta.serverNotifications.map((name) => `"${name}": ${type(notifications[name].params)};`);
 const parts = [
-  "// Generated from schema/ by `npm run generate`; not to be edited.\n",
+  "// Generated from schema/ by `npm run generate`; not to be edited.\nimport type { RuntimeEvent } from \"./events.js\";\n",
   `export const PROTOCOL_VERSION = ${meta.version};\n`,
   map("The params and the result of each method.", "Methods", Object.entries(methods).map(method)),
   map("The params of each notification that the server sends.", "Notifications", told),
   errors(),
-  // `Error` is JavaScript's own name; `TackroomError` stands for it.
-  ...Object.entries(definitions).filter(([name]) => name !== "Error").map(definition),
+  oneOf,
+  ...Object.entries(definitions).filter(([name]) => !own.includes(name)).map(definition),
 ];
 const generated = parts.join("\n");
 

@@ -1,6 +1,7 @@
 import type { Connection, Method, Params, RequestOptions, Result } from "./connection.js";
+import type { RuntimeEvent } from "./events.js";
 import { Opened } from "./opened.js";
-import type { AttachResult, Lease, RuntimeEvent, RuntimeResponse } from "./protocol.js";
+import type { AttachResult, Lease, RuntimeResponse } from "./protocol.js";
 import { UnreadEvents } from "./unread.js";
 
 /** A prompt's images, as `data:`, `https:` or `http:` URIs. */

@@ -26,7 +26,7 @@ export interface SpawnOptions {
   command?: string | undefined;
   /** What leads to the server; default `["serve"]`. The flags that the other options stand for come behind. */
   args?: string[] | undefined;
-  /** What this client may do at most; default `observe` alone. */
+  /** What this client may do at most; default `observe` alone, and `[]` is nothing. */
   allow?: Permission[] | undefined;
   /** Sessions in these directories and below are all there is. */
   workspaces?: string[] | undefined;
@@ -101,6 +101,7 @@ export class Tackroom implements AsyncDisposable {
         throw new ServerError(`the server speaks version ${result.protocolVersion} of the protocol, not ${PROTOCOL_VERSION}`);
       }
       connection.frameBytes = result.limits.frameBytes;
+      connection.requestsInFlight = result.limits.requestsInFlight;
       connection.notify("initialized", {});
       return new Tackroom(server, connection, result);
     } catch (error) {
@@ -189,13 +190,15 @@ function release(opened: AsyncDisposable): void {
 function flags({ allow, workspaces, harnesses, homes }: SpawnOptions): string[] {
   const roots = Object.entries(homes ?? {}).flatMap(([harness, paths]) => paths.map((path) => `${harness}=${path}`));
   return [
-    ...(allow ? ["--allow", allow.join(",")] : []),
+    ...(allow?.length ? ["--allow", allow.join(",")] : []),
     ...(workspaces ?? []).flatMap((workspace) => ["--workspace", workspace]),
     ...(harnesses ?? []).flatMap((harness) => ["--harness", harness]),
     ...roots.flatMap((root) => ["--root", root]),
   ];
 }
 
-function initializeParams({ clientInfo, authority }: SpawnOptions) {
-  return { protocolVersion: PROTOCOL_VERSION, clientInfo, processId: process.pid, authority };
+function initializeParams({ clientInfo, allow, authority }: SpawnOptions) {
+  // The command line cannot say "nothing"; what is asked for can.
+  const asked = allow?.length === 0 ? { ...authority, permissions: [] } : authority;
+  return { protocolVersion: PROTOCOL_VERSION, clientInfo, processId: process.pid, authority: asked };
 }

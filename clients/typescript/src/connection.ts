@@ -50,11 +50,15 @@ export class Connection {
   readonly #write: (line: string) => void;
   readonly #other: (notification: Notification) => void;
   readonly #pending = new Map<number, Pending>();
+  /** What the server has no room for yet, in order. */
+  readonly #waiting = new Map<number, Pending & { line: string }>();
   readonly #routes = new Map<string, Route>();
   #lastId = 0;
   #gone: ServerError | undefined;
   /** The longest message that the server takes, in bytes. */
   frameBytes = Infinity;
+  /** The most requests that the server has at work; more wait here for their turn. */
+  requestsInFlight = Infinity;
 
   /** `other` is given the notifications that belong to nothing that is open. */
   constructor(write: (line: string) => void, other: (notification: Notification) => void) {
@@ -82,24 +86,29 @@ export class Connection {
     if (this.#gone) return Promise.reject(this.#gone);
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
-      this.#send({ id, method, params: withMeta(params, id, options) });
+      const line = this.#line({ id, method, params: withMeta(params, id, options) });
       const onAbort = () => {
+        reject(signal?.reason);
+        if (this.#waiting.delete(id)) return;
         this.notify("$/cancelRequest", { id });
         this.#pending.set(id, { succeed: (result) => release?.(make(result as Result<M>)), fail() {} });
-        reject(signal?.reason);
       };
       signal?.addEventListener("abort", onAbort, { once: true });
       const settle = () => signal?.removeEventListener("abort", onAbort);
-      this.#pending.set(id, {
+      const pending: Pending = {
         succeed: (result) => (settle(), resolve(make(result as Result<M>))),
         fail: (error) => (settle(), reject(error)),
         progress: onProgress,
-      });
+      };
+      // Who leaves does not wait for what was asked before.
+      if (method === "shutdown") this.#begin(id, line, pending);
+      else this.#waiting.set(id, { line, ...pending });
+      this.#admit();
     });
   }
 
   notify(method: string, params: object): void {
-    if (!this.#gone) this.#send({ method, params });
+    if (!this.#gone) this.#write(this.#line({ method, params }));
   }
 
   /** From now on the notifications of this name about this subject go there. */
@@ -122,15 +131,17 @@ export class Connection {
     if (message.error) pending.fail(new TackroomError(message.error));
     else pending.succeed(message.result);
     this.#pending.delete(message.id as number);
+    this.#admit();
   }
 
   /** The server is gone. What is open ends with the error, or just so where it was `closed`. */
   end(gone: ServerError, closed: boolean): void {
     if (this.#gone) return;
     this.#gone = gone;
-    for (const pending of this.#pending.values()) pending.fail(gone);
+    for (const { fail } of [...this.#pending.values(), ...this.#waiting.values()]) fail(gone);
     for (const route of this.#routes.values()) route.end(closed ? undefined : gone);
     this.#pending.clear();
+    this.#waiting.clear();
     this.#routes.clear();
   }
 
@@ -146,13 +157,27 @@ export class Connection {
     else queueMicrotask(() => this.#other({ method, params } as unknown as Notification));
   }
 
-  #send(message: object): void {
+  /** Asks what waits for its turn, as far as there is room. */
+  #admit(): void {
+    for (const [id, { line, ...pending }] of this.#waiting) {
+      if (this.#pending.size >= this.requestsInFlight) return;
+      this.#waiting.delete(id);
+      this.#begin(id, line, pending);
+    }
+  }
+
+  #begin(id: number, line: string, pending: Pending): void {
+    this.#pending.set(id, pending);
+    this.#write(line);
+  }
+
+  #line(message: object): string {
     const line = JSON.stringify({ jsonrpc: "2.0", ...message });
     const bytes = Buffer.byteLength(line);
     if (bytes > this.frameBytes) {
       throw new RangeError(`the message has ${bytes} bytes; the server takes ${this.frameBytes} at most`);
     }
-    this.#write(`${line}\n`);
+    return `${line}\n`;
   }
 }
 

@@ -1,4 +1,5 @@
 // Generated from schema/ by `npm run generate`; not to be edited.
+import type { RuntimeEvent } from "./events.js";
 
 export const PROTOCOL_VERSION = 1;
 
@@ -258,6 +259,12 @@ export type Reason =
   | "too_large"
   /** A bound on number is passed. (-32034) */
   | "limit";
+
+/** An object with exactly one of these groups of its members. */
+type OneOf<T, Way extends Array<keyof T>, Every extends Way = Way> = Omit<T, Every[number]> &
+  (Way extends unknown
+    ? Required<Pick<T, Way[number]>> & { [Other in Exclude<Every[number], Way[number]>]?: never }
+    : never);
 
 /** Result of `initialize`. */
 export interface InitializeResult {
@@ -932,23 +939,6 @@ export interface AttachResult {
   lease: Lease;
 }
 
-/**
- * An event of a runtime, or one of two about its stream: `lagged` and `disconnected` have no sequence number, and
- * nothing follows them.
- */
-export interface RuntimeEvent {
-  /** The runtime's own number. Gaps are normal. */
-  sequence?: number;
-  /** What happened. New kinds may come. */
-  kind: string;
-  /** The event as the runtime told it. */
-  payload?: unknown;
-  /** With `lagged`: attach again with this as `after`. */
-  cursor?: number;
-  /** With `disconnected`: why. */
-  reason?: string;
-}
-
 /** Who drives a runtime and who looks. */
 export interface Lease {
   /** Who drives; absent: nobody. */
@@ -1452,7 +1442,7 @@ export interface ForgetParams {
 }
 
 /** Params of `runtime/attach`: one of `id`, `runtimeId`, and `endpoint` with `source`. */
-export interface AttachParams {
+export type AttachParams = OneOf<{
   /** An entry's id: a runtime's or that of the session that it runs. */
   id?: string | null;
   /** The runtime's own id. */
@@ -1471,7 +1461,7 @@ export interface AttachParams {
   after?: number | null;
   /** Keep the controller lease while this attachment holds it. Default true. */
   autoRenew?: boolean | null;
-}
+}, ["id"] | ["runtimeId"] | ["endpoint","source"]>;
 
 /** Params of the methods that need an attachment and nothing else. */
 export interface AttachmentParams {
@@ -1480,14 +1470,14 @@ export interface AttachmentParams {
 }
 
 /** Params of `runtime/describe`: exactly one. */
-export interface RuntimeDescribeParams {
+export type RuntimeDescribeParams = OneOf<{
   /** From `runtime/attach`. */
   attachment?: string | null;
   /** An entry's id: a runtime's or that of the session that it runs. */
   id?: string | null;
   /** The runtime's own id. */
   runtimeId?: string | null;
-}
+}, ["attachment"] | ["id"] | ["runtimeId"]>;
 
 /** Params of `runtime/submit` and `runtime/sendInput`. */
 export interface SubmitParams {
@@ -1523,12 +1513,12 @@ export interface RespondParams {
   response: RuntimeResponse;
 }
 
-/** An answer to a request of a runtime. */
+/** An answer to a request of a runtime, which an event `request` told; `kind` is that of its `payload.request`. */
 export type RuntimeResponse =
   /** To a request for approval. */
   | {
     kind: "approval";
-    /** The request's own number. */
+    /** The request's own number: `payload.request.id` of the event `request`. */
     requestId: number;
     /** What is decided. */
     decision: Decision;
@@ -1562,7 +1552,7 @@ export type ElicitedAction =
 
 /** What a person answered to a request for information. */
 export interface Elicited {
-  /** The request's own number. */
+  /** The request's own number: `payload.request.id` of the event `request`. */
   requestId: number;
   /** Whether there is an answer. */
   action: ElicitedAction;
@@ -1593,7 +1583,7 @@ export interface UnfollowParams {
 }
 
 /** Params of `peer/resolve`: exactly one member. */
-export interface PeerSelector {
+export type PeerSelector = OneOf<{
   /** An entry id, `claude-code:<session id>`. */
   id?: string | null;
   /** A session id. */
@@ -1602,10 +1592,10 @@ export interface PeerSelector {
   name?: string | null;
   /** A peer endpoint. */
   endpoint?: string | null;
-}
+}, ["id"] | ["sessionId"] | ["name"] | ["endpoint"]>;
 
 /** Params of `peer/message`: who is meant, by exactly one member, and what is said. */
-export interface MessageParams {
+export type MessageParams = OneOf<{
   /** An entry id, `claude-code:<session id>`. */
   id?: string | null;
   /** A session id. */
@@ -1616,7 +1606,7 @@ export interface MessageParams {
   endpoint?: string | null;
   /** The text, which arrives as it is. */
   text: string;
-}
+}, ["id"] | ["sessionId"] | ["name"] | ["endpoint"]>;
 
 /** Params of `settings/read`. */
 export interface SettingsReadParams {

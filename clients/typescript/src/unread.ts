@@ -1,5 +1,6 @@
+import type { RuntimeEvent } from "./events.js";
 import type { Unread } from "./mailbox.js";
-import type { Problem, RegistryEvent, RegistryEventParams, RuntimeEvent, SessionEvent } from "./protocol.js";
+import type { Problem, RegistryEvent, RegistryEventParams, SessionEvent } from "./protocol.js";
 
 /** How much of a session's or a runtime's events is kept for who does not take them, in bytes as they crossed. */
 export const UNREAD_BYTES = 8 << 20;
@@ -156,6 +157,6 @@ export class UnreadEvents implements Unread<RuntimeEvent, RuntimeEvent> {
 
   #keep(event: RuntimeEvent, bytes: number): void {
     this.#events.push(event, bytes);
-    this.#cursor = event.sequence ?? this.#cursor;
+    if ("sequence" in event) this.#cursor = event.sequence;
   }
 }

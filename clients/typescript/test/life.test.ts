@@ -47,6 +47,12 @@ test("a client asks for less than it might", async (t) => {
   assert.deepEqual(client.server.authority.permissions, ["observe"]);
 });
 
+test("a client that is allowed nothing may do nothing", async (t) => {
+  const client = await spawn(t, await emptyHome(t), { allow: [], authority: { permissions: ["observe"] } });
+  assert.deepEqual(client.server.authority.permissions, []);
+  await assert.rejects(client.request("registry/list"), { reason: "unauthorized" });
+});
+
 test("a signal ends the server", async (t) => {
   const home = await emptyHome(t);
   await assert.rejects(spawn(t, home, { signal: AbortSignal.abort() }), { name: "AbortError" });

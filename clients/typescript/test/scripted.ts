@@ -66,5 +66,5 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   if (isOpen) return scripts[name]?.(request);
   if (request.method !== "initialize") return;
   isOpen = true;
-  say(result(request.id, { protocolVersion: Number(version), limits: { frameBytes: 1_000 } }));
+  say(result(request.id, { protocolVersion: Number(version), limits: { frameBytes: 1_000, requestsInFlight: 2 } }));
 });

@@ -26,6 +26,15 @@ export async function compiles(client: Tackroom, attachment: Attachment): Promis
   await client.request("registry/list", { query: { states: ["sleeping"] } });
   // @ts-expect-error: one member of another kind of answer
   await attachment.respond({ kind: "approval", requestId: 1, action: "accept" });
+  await client.request("peer/message", { name: "reviewer", text: "x" });
+  // @ts-expect-error: nobody is meant
+  await client.request("peer/message", { text: "x" });
+  // @ts-expect-error: two may be meant
+  await client.request("peer/message", { name: "reviewer", sessionId: "y", text: "x" });
+  // @ts-expect-error: an endpoint alone says too little
+  await client.attach({ endpoint: "x" });
+  await client.attach({ endpoint: "x", source: { harness: "codex", sessionId: "y", workspace: "/p" }, after: 3 });
+  await client.attach({ runtimeId: "x" });
   await attachment.respond({ kind: "elicitation", requestId: 1, action: "accept", content: { any: "thing" } });
 
   for await (const event of await client.watch({ text: "x" }, { since: list.revision })) {
@@ -35,7 +44,16 @@ export async function compiles(client: Tackroom, attachment: Attachment): Promis
     event.entry;
   }
   for await (const event of await client.follow("x")) same<typeof event, FollowEvent>(true);
-  for await (const event of attachment) same<typeof event, RuntimeEvent>(true);
+  for await (const event of attachment) {
+    same<typeof event, RuntimeEvent>(true);
+    if (event.kind === "lagged") same<typeof event.cursor, number>(true);
+    else if (event.kind === "disconnected") same<typeof event.reason, string>(true);
+    else same<typeof event.sequence, number>(true);
+    if (event.kind === "text_delta") same<typeof event.payload.text, string>(true);
+    if (event.kind === "request") same<typeof event.payload.request.id, number>(true);
+    // @ts-expect-error: only some have a number
+    event.sequence;
+  }
   for await (const block of loaded.messages.flatMap(({ content }) => content)) {
     if (block.type === "toolCall") same<typeof block.name, string>(true);
   }

@@ -1,7 +1,7 @@
 // What is kept for who is slow, without a server.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Entry, Inventory, type Message, type RegistryEvent } from "tackroom-client";
+import { type Entry, Inventory, type Message, type RegistryEvent, type RuntimeEvent } from "tackroom-client";
 import { Lines } from "../dist/lines.js";
 import { Mailbox } from "../dist/mailbox.js";
 import { UNREAD_BYTES, UnreadChanges, UnreadEvents, UnreadMessages } from "../dist/unread.js";
@@ -78,15 +78,17 @@ test("too many messages become one that says to load them", () => {
   assert.deepEqual([...drain(unread)], [{ kind: "rewritten", cursor: "c" }, { kind: "appended", messages }]);
 });
 
+const said = (sequence: number, text = ""): RuntimeEvent => ({ sequence, kind: "text_delta", payload: { text } });
+
 test("too many events end with the number to go on from", () => {
   let lags = 0;
-  const unread = new UnreadEvents(3, [{ sequence: 4, kind: "replayed" }], () => (lags += 1));
-  unread.put({ sequence: 5, kind: "a" }, UNREAD_BYTES);
-  unread.put({ sequence: 6, kind: "b" }, 1);
-  unread.put({ sequence: 7, kind: "c" }, 0);
+  const unread = new UnreadEvents(3, [said(4, "replayed")], () => (lags += 1));
+  unread.put(said(5, "a"), UNREAD_BYTES);
+  unread.put(said(6, "b"), 1);
+  unread.put(said(7, "c"), 0);
   assert.deepEqual([...drain(unread)], [
-    { sequence: 4, kind: "replayed" },
-    { sequence: 5, kind: "a" },
+    said(4, "replayed"),
+    said(5, "a"),
     { kind: "lagged", cursor: 5 },
   ]);
   assert.equal(lags, 1);
@@ -95,22 +97,22 @@ test("too many events end with the number to go on from", () => {
 test("a long queue is taken in order", () => {
   const unread = new UnreadEvents(0, [], () => {});
   const numbers = Array.from({ length: 100_000 }, (_, index) => index);
-  for (const sequence of numbers) unread.put({ sequence, kind: "e" }, 1);
-  assert.deepEqual([...drain(unread)].map(({ sequence }) => sequence), numbers);
+  for (const sequence of numbers) unread.put(said(sequence), 1);
+  assert.deepEqual([...drain(unread)], numbers.map((sequence) => said(sequence)));
 });
 
 test("behind an end what is kept can be taken, then its error once; what is discarded cannot", async () => {
   const filled = () => {
     const mailbox = new Mailbox(new UnreadEvents(0, [], () => {}));
-    mailbox.put({ sequence: 1, kind: "kept" }, 1);
+    mailbox.put(said(1, "kept"), 1);
     return mailbox;
   };
   const [ended, failed, discarded] = [filled(), filled(), filled()];
   ended.end();
   failed.end(new Error("gone"));
   discarded.discard();
-  for (const mailbox of [ended, failed, discarded]) mailbox.put({ sequence: 2, kind: "late" }, 1);
-  const kept = { value: { sequence: 1, kind: "kept" }, done: false };
+  for (const mailbox of [ended, failed, discarded]) mailbox.put(said(2, "late"), 1);
+  const kept = { value: said(1, "kept"), done: false };
   const done = { value: undefined, done: true };
   assert.deepEqual([await ended.next(), await ended.next()], [kept, done]);
   assert.deepEqual(await failed.next(), kept);

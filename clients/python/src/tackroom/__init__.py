@@ -4,6 +4,16 @@ from . import types
 from ._attachment import Attachment
 from ._subscription import Follow, Watch
 from .client import Tackroom
-from .errors import BinaryMissing, ServerEnded, TackroomError
+from .errors import BinaryMissing, CannotStart, ServerEnded, TackroomError
 
-__all__ = ["Attachment", "BinaryMissing", "Follow", "ServerEnded", "Tackroom", "TackroomError", "Watch", "types"]
+__all__ = [
+    "Attachment",
+    "BinaryMissing",
+    "CannotStart",
+    "Follow",
+    "ServerEnded",
+    "Tackroom",
+    "TackroomError",
+    "Watch",
+    "types",
+]

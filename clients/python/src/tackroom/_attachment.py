@@ -10,7 +10,7 @@ from ._mailbox import Queue
 from ._methods import Methods
 from ._subscription import Subscription
 from .errors import ServerEnded, TackroomError
-from .types import AttachResult, Lease, RuntimeEvent, RuntimeResponse
+from .types import AttachResult, LaggedEvent, Lease, RuntimeEvent, RuntimeResponse
 
 
 class Attachment(Subscription[AttachResult, RuntimeEvent]):
@@ -40,7 +40,7 @@ class Attachment(Subscription[AttachResult, RuntimeEvent]):
 
     def _box(self) -> Queue[RuntimeEvent]:
         self._replay: list[RuntimeEvent] = [*reversed(self.result["replay"])]
-        self._seen = max([self.result["historyCursor"], *(event.get("sequence", 0) for event in self._replay)])
+        self._seen = max([self.result["historyCursor"], *(_sequence(event) for event in self._replay)])
         self._queue: Queue[RuntimeEvent] = Queue()
         self._overrun = self._ended = False
         return self._queue
@@ -48,7 +48,7 @@ class Attachment(Subscription[AttachResult, RuntimeEvent]):
     def _told(self, params: dict[str, Any], size: int) -> None:
         event: RuntimeEvent = params["event"]
         if self._queue.put(event, size):
-            self._seen = event.get("sequence", self._seen)
+            self._seen = max(self._seen, _sequence(event))
         else:
             self._overrun = True
             self._close()
@@ -60,7 +60,7 @@ class Attachment(Subscription[AttachResult, RuntimeEvent]):
             return None
         event: RuntimeEvent | None = await self._take()
         if event is None and self._overrun:
-            event = {"kind": "lagged", "cursor": self._seen}
+            event = LaggedEvent(kind="lagged", cursor=self._seen)
         self._ended = event is None or event["kind"] in ("lagged", "disconnected")
         return event
 
@@ -112,3 +112,8 @@ class Attachment(Subscription[AttachResult, RuntimeEvent]):
     async def close(self) -> None:
         """Ends the runtime."""
         await self._methods.runtime_close(self.id)
+
+
+def _sequence(event: RuntimeEvent) -> int:
+    """The runtime's own number; 0 for what is about the stream."""
+    return 0 if event["kind"] == "lagged" or event["kind"] == "disconnected" else event["sequence"]

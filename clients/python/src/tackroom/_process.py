@@ -7,7 +7,7 @@ from contextlib import suppress
 from os import PathLike
 from signal import Signals
 
-from .errors import BinaryMissing, ServerEnded
+from .errors import BinaryMissing, CannotStart, ServerEnded
 
 LINE_BYTES = 64 << 20
 """Bytes of a message of the server; more than it ever sends. No room is made before it is needed."""
@@ -15,6 +15,15 @@ STDERR_BYTES = 8 << 10
 """Bytes from the end of what it writes to its standard error that are kept."""
 GRACE = 5.0
 """Seconds that it has to end by itself, and again after SIGTERM."""
+
+
+def _cannot_start(error: OSError, program: str, cwd: str | PathLike[str] | None) -> CannotStart:
+    """What is wrong with which of the two: the system names the directory where it is not the program."""
+    if cwd is not None and error.filename == cwd:
+        return CannotStart(error.errno, f"`{program}` cannot be started there: {error.strerror}", error.filename)
+    if isinstance(error, FileNotFoundError):
+        return BinaryMissing(error.errno, "there is no such program", program)
+    return CannotStart(error.errno, f"this cannot be started: {error.strerror}", program)
 
 
 class ServerProcess:
@@ -36,8 +45,8 @@ class ServerProcess:
             process = await asyncio.create_subprocess_exec(
                 *argv, stdin=PIPE, stdout=PIPE, stderr=PIPE, limit=LINE_BYTES, env=env, cwd=cwd, start_new_session=True
             )
-        except FileNotFoundError as error:
-            raise BinaryMissing(error.errno, "there is no such program", error.filename or argv[0]) from None
+        except OSError as error:
+            raise _cannot_start(error, argv[0], cwd) from None
         return cls(process)
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from itertools import count
-from typing import Any
+from typing import Any, TypeVar
 
 from ._attachment import Attachment
 from ._connection import Connection
@@ -25,6 +25,8 @@ from .types import (
     Query,
     Source,
 )
+
+Word = TypeVar("Word")
 
 
 class Tackroom(Methods):
@@ -52,40 +54,44 @@ class Tackroom(Methods):
         harnesses: Iterable[Harness] = (),
         arguments: Iterable[str] = (),
         authority: AuthorityRequest | None = None,
-        homes: dict[str, list[str]] | None = None,
+        homes: Mapping[Harness, Iterable[str | os.PathLike[str]]] | None = None,
         client_info: ClientInfo | None = None,
         env: Mapping[str, str] | None = None,
         cwd: str | os.PathLike[str] | None = None,
     ) -> AsyncGenerator["Tackroom", None]:
         """Starts a server, for as long as the context lasts; no process is left after it.
 
-        `allow`, `workspaces` and `harnesses` are the most that anybody may do and see over it, `arguments` more of the
-        command line of `tackroom serve`. `authority` and `homes` are those of `initialize`. `env` replaces the whole
-        environment.
+        `allow`, `workspaces` and `harnesses` are the most that anybody may do and see over it (an empty `allow`: nothing),
+        `homes` more homes of harnesses to look into, `arguments` more of the command line of `tackroom serve`.
+        `authority` is that of `initialize`. `env` replaces the whole environment.
 
-        Errors: `BinaryMissing`; `ServerEnded`, also where the program is no Tackroom; `TackroomError`.
+        Errors: `CannotStart`, of which `BinaryMissing` is one; `ServerEnded`, also where the program is no Tackroom;
+        `TackroomError`.
         """
+        allow = _listed("allow", allow)
+        if not allow:
+            # The command line cannot say "nothing"; what is asked for can.
+            allow, authority = ["observe"], {**(authority or {}), "permissions": []}
         argv = [os.fspath(binary), "serve", f"--allow={','.join(allow)}"]
-        argv += [f"--workspace={os.fspath(path)}" for path in workspaces]
-        argv += [f"--harness={harness}" for harness in harnesses]
+        argv += [f"--workspace={os.fspath(path)}" for path in _listed("workspaces", workspaces)]
+        argv += [f"--harness={harness}" for harness in _listed("harnesses", harnesses)]
+        for harness, paths in (homes or {}).items():
+            argv += [f"--root={harness}={os.fspath(path)}" for path in _listed("homes", paths)]
         process = await ServerProcess.start([*argv, *arguments], env=env, cwd=cwd)
         client = cls(Connection(process.stdout, process.stdin), process)
         reading = asyncio.create_task(client._read())
         try:
-            await client._begin(client_info, authority, homes)
+            await client._begin(client_info, authority)
             yield client
         finally:
             await client._leave(reading)
 
-    async def _begin(
-        self, info: ClientInfo | None, authority: AuthorityRequest | None, homes: dict[str, list[str]] | None
-    ) -> None:
+    async def _begin(self, info: ClientInfo | None, authority: AuthorityRequest | None) -> None:
         self.server = await self.initialize(
             info or {"name": "tackroom-python", "version": _version()},
             protocol_version=1,
             process_id=os.getpid(),
             authority=authority,
-            homes=homes,
         )
         self._connection.keep(self.server["limits"])
         self._connection.notify("initialized", {})
@@ -178,12 +184,19 @@ class Tackroom(Methods):
             endpoint=endpoint,
             source=source,
             clientId=client_id,
-            permissions=None if permissions is None else [*permissions],
+            permissions=None if permissions is None else _listed("permissions", permissions),
             historyLimit=history_limit,
             after=after,
             autoRenew=auto_renew,
         )
         return Attachment(self, self._connection, params)
+
+
+def _listed(name: str, words: Iterable[Word]) -> list[Word]:
+    """A list, where a single word would pass for the list of its letters."""
+    if isinstance(words, str):
+        raise TypeError(f"`{name}` is a list: [{words!r}]")
+    return [*words]
 
 
 def _version() -> str:

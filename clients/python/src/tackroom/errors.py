@@ -38,5 +38,9 @@ class ServerEnded(ConnectionError):
         return f"{self.why}; it wrote: {self.stderr}" if self.stderr else self.why
 
 
-class BinaryMissing(FileNotFoundError):
-    """The program cannot be started, since it is not there."""
+class CannotStart(OSError):
+    """The server cannot be started: `filename` is no program, or no directory to start it in."""
+
+
+class BinaryMissing(CannotStart, FileNotFoundError):
+    """The program is not there."""

@@ -3,6 +3,8 @@
 
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, Union
 
+from ._events import DisconnectedEvent, LaggedEvent, RequestEvent, RuntimeEvent, RuntimeRequest, ToldEvent
+
 __all__ = [
     "AcceptedResult",
     "Actions",
@@ -23,6 +25,7 @@ __all__ = [
     "Decision",
     "DescribeResult",
     "DetachResult",
+    "DisconnectedEvent",
     "DiscoverResult",
     "Door",
     "ElicitationRuntimeResponse",
@@ -46,6 +49,7 @@ __all__ = [
     "InitializeResult",
     "InterruptResult",
     "InvokeResult",
+    "LaggedEvent",
     "LastMessage",
     "Lease",
     "LeaseResult",
@@ -79,6 +83,7 @@ __all__ = [
     "RemovedRegistryEvent",
     "RemovedSessionEvent",
     "Repository",
+    "RequestEvent",
     "RequestMeta",
     "Resume",
     "ResyncRegistryEvent",
@@ -89,6 +94,7 @@ __all__ = [
     "RuntimeDescribeResult",
     "RuntimeEvent",
     "RuntimeMetadata",
+    "RuntimeRequest",
     "RuntimeResponse",
     "ServerCapabilities",
     "ServerInfo",
@@ -110,6 +116,7 @@ __all__ = [
     "ThinkingBlock",
     "TmuxSupervisor",
     "Token",
+    "ToldEvent",
     "ToolCallBlock",
     "ToolResultBlock",
     "UpdatedRegistryEvent",
@@ -788,22 +795,6 @@ class ForgetResult(TypedDict):
     """Whether there was such a receipt."""
 
 
-class RuntimeEvent(TypedDict):
-    """An event of a runtime, or one of two about its stream: `lagged` and `disconnected` have no sequence number,
-    and nothing follows them.
-    """
-    sequence: NotRequired[int]
-    """The runtime's own number. Gaps are normal."""
-    kind: str
-    """What happened. New kinds may come."""
-    payload: NotRequired[Any]
-    """The event as the runtime told it."""
-    cursor: NotRequired[int]
-    """With `lagged`: attach again with this as `after`."""
-    reason: NotRequired[str]
-    """With `disconnected`: why."""
-
-
 class Lease(TypedDict):
     """Who drives a runtime and who looks."""
     controller: NotRequired[Controller]
@@ -888,7 +879,7 @@ class ApprovalRuntimeResponse(TypedDict):
     """To a request for approval."""
     kind: Literal["approval"]
     requestId: int
-    """The request's own number."""
+    """The request's own number: `payload.request.id` of the event `request`."""
     decision: Decision
     """What is decided."""
 
@@ -900,7 +891,7 @@ ElicitedAction: TypeAlias = Literal["accept", "decline", "cancel"]
 class Elicited(TypedDict):
     """What a person answered to a request for information."""
     requestId: int
-    """The request's own number."""
+    """The request's own number: `payload.request.id` of the event `request`."""
     action: ElicitedAction
     """Whether there is an answer."""
     content: NotRequired[Any]
@@ -918,7 +909,7 @@ class OtherRuntimeResponse(Elicited):
 
 
 RuntimeResponse: TypeAlias = Union[ApprovalRuntimeResponse, ElicitationRuntimeResponse, OtherRuntimeResponse]
-"""An answer to a request of a runtime."""
+"""An answer to a request of a runtime, which an event `request` told; `kind` is that of its `payload.request`."""
 
 
 class StartResult(TypedDict):

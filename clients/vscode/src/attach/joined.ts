@@ -52,7 +52,8 @@ export class Joined {
 
   /** Takes note of an event. */
   hear(event: RuntimeEvent): void {
-    this.last = Math.max(this.last, event.sequence ?? event.cursor ?? 0);
+    const reached = "sequence" in event ? event.sequence : event.kind === "lagged" ? event.cursor : 0;
+    this.last = Math.max(this.last, reached);
     switch (event.kind) {
       case "turn_started":
         this.isRunning = true;
