@@ -93,17 +93,20 @@ pub fn unreachable(peer: &Peer) -> Option<Unreachable> {
 }
 
 /// The one live session that is meant by a message, which needs a session that can be reached, in one of the homes to
-/// which messages go. `others` are homes that are only looked into.
+/// which messages go. In the `others` is only looked to say so.
 pub fn addressee(
     homes: &[PathBuf],
     others: &[PathBuf],
     to: &PeerSelector,
     visible: impl Fn(&Peer) -> bool,
 ) -> Result<Peer, Error> {
-    let peer = resolve(homes, to, &visible).map_err(|error| match resolve(others, to, &visible) {
-        Ok(peer) if matches!(error, Error::NotLive(_)) => Error::OtherHome(peer.name),
-        _ => error,
-    })?;
+    let peer = match resolve(homes, to, &visible) {
+        Err(Error::NotLive(what)) => {
+            let elsewhere = resolve(others, to, &visible);
+            return Err(elsewhere.map_or(Error::NotLive(what), |peer| Error::OtherHome(peer.name)));
+        }
+        found => found?,
+    };
     match unreachable(&peer) {
         Some(why) => Err(Error::Unreachable(peer.name, why)),
         None => Ok(peer),

@@ -40,8 +40,9 @@ pub(super) async fn message(
     let homes = service.config.homes.homes_of(Harness::ClaudeCode);
     let time = Duration::from_millis(u64::try_from(limits.courier_ms).unwrap_or(u64::MAX));
     let tell = Telling { context: context.clone(), begin: Instant::now(), time };
-    let all = service.registry.claude_homes();
-    let find = move |context: &Context| peer::addressee(&homes, &all, &to, |peer| is_visible(context, peer));
+    let mut others = service.registry.claude_homes();
+    others.retain(|home| !homes.contains(home));
+    let find = move |context: &Context| peer::addressee(&homes, &others, &to, |peer| is_visible(context, peer));
     let asked = context.clone();
     let (meant, find) = blocking(move || (find(&asked), find)).await?;
     let meant = meant?;

@@ -122,7 +122,11 @@ fn what_is_said_against_a_message_is_said_against_ours() {
     assert_eq!(after("refused."), Ok((Outcome::Refused, id())));
     // It may be called otherwise than when it was looked up.
     for name in ["@fix (ci)", "@Rcv", "@rcv [dc94f8]", "@other", "uds:/other"] {
-        assert_eq!(after(&format!("refused (recipient: {name}). That session")), Ok((Outcome::Refused, id())), "{name}");
+        assert_eq!(
+            after(&format!("refused (recipient: {name}). That session")),
+            Ok((Outcome::Refused, id())),
+            "{name}"
+        );
     }
     assert_eq!(after("released after approval (recipient: @rcv)."), accepted());
     // Before anything was sent it is about something else.

@@ -204,7 +204,9 @@ impl<'a> Report<'a> {
             None => Some(Answer::Plain),
             Some(told) => match told["success"].as_bool() {
                 Some(true) => Some(Answer::Sent(told["msg_id"].as_str().map(str::to_owned))),
-                Some(false) => Some(Answer::Unsent(told["message"].as_str().unwrap_or("it did not say why").to_owned())),
+                Some(false) => {
+                    Some(Answer::Unsent(told["message"].as_str().unwrap_or("it did not say why").to_owned()))
+                }
                 None => None,
             },
         };

@@ -59,7 +59,8 @@ fn a_courier_at_work_is_in_no_list_no_watch_and_no_count() {
 #[test]
 fn the_record_that_a_courier_left_is_in_no_count() {
     let (mut server, _target) = World::new("exit 1").open(&[]);
-    let coverage = |server: &mut Server| server.request("registry/coverage", json!({})).result()["harnesses"][0]["roots"].clone();
+    let coverage =
+        |server: &mut Server| server.request("registry/coverage", json!({})).result()["harnesses"][0]["roots"].clone();
     let before = coverage(&mut server);
     let mut dead = Sleeper::start();
     dead.zombie();

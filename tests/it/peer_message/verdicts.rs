@@ -46,7 +46,11 @@ fn a_notice_tells_whether_it_was_held_or_refused() {
 #[test]
 fn whatever_a_notice_calls_the_session_it_is_about_the_message() {
     for name in ["@fix (ci)", "@Reviewer", "@reviewer [dc94f8]", "@renamed"] {
-        assert_eq!(outcome(&format!("call; sent; notice refused '{name}'; result SENT; stay")).0, Outcome::Refused, "{name}");
+        assert_eq!(
+            outcome(&format!("call; sent; notice refused '{name}'; result SENT; stay")).0,
+            Outcome::Refused,
+            "{name}"
+        );
     }
 }
 
