@@ -107,6 +107,10 @@ pub const COURIER_PRINTED: usize = 8 << 10;
 pub const COURIER_SHOWN_CHARS: usize = 300;
 /// Bytes from which on a variable's value is so unlikely a word that it is taken out of what a courier says.
 pub const COURIER_SECRET: usize = 8;
+/// The same of a user and a password in a URL.
+pub const COURIER_PASSWORD: usize = 4;
+/// Bytes of a message's id.
+pub const COURIER_ID: usize = 64;
 /// After so long an empty directory of a courier is nobody's any more.
 pub const COURIER_DIRECTORY_AGE: Duration = Duration::from_secs(60 * 60);
 

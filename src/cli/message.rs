@@ -4,6 +4,7 @@ use super::live::SHORTEST;
 use super::output::{self, Failure, plain};
 use super::{CourierArgs, FAILED, HELD, LookArgs, NOT_FOUND, REFUSED, USAGE, own_config};
 use crate::limits;
+use crate::peer::courier;
 use crate::platform::signals::Signals;
 use crate::protocol::{MessageParams, MessageResult, Outcome, Peer, PeerSelector, Reason, RpcError};
 use crate::service::{Config, Local};
@@ -30,6 +31,8 @@ pub struct MessageArgs {
 
 pub fn run(args: &MessageArgs) -> Result<ExitCode, Failure> {
     let local = Local::new(Config { courier: args.courier.program(), ..own_config(&args.look) })?;
+    // What earlier calls left that were killed; whatever cannot be removed waits for the next one.
+    let _ = courier::sweep();
     let to = selector(&args.to, &local.peers()?.peers)?;
     let text = match args.text.as_deref() {
         None | Some("-") => read_text()?,
@@ -121,5 +124,5 @@ fn failure(error: &RpcError) -> Failure {
         Reason::InvalidEndpoint | Reason::IdentityMismatch => USAGE,
         _ => FAILED,
     };
-    Failure::new(code, plain(&error.to_string()))
+    Failure::new(code, plain(&error.to_string()).replace("`peer/list`", "`tackroom peers`"))
 }

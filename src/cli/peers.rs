@@ -4,7 +4,7 @@ use super::output::{self, Failure, Screen, note, plain};
 use super::table::{Cell, Column, Give, render};
 use super::{LookArgs, list, own_config, words};
 use crate::peer;
-use crate::protocol::{ActivityStatus, InboundPolicy, Peer, SettingsReadParams, State};
+use crate::protocol::{ActivityStatus, InboundPolicy, Peer, Reason, SettingsReadParams, State};
 use crate::service::Local;
 use clap::Args;
 use std::collections::BTreeSet;
@@ -77,12 +77,19 @@ fn reachable(peer: &Peer) -> &'static str {
     }
 }
 
-/// What the user's own settings of each home do with messages that reach its sessions. Settings that cannot be read
-/// are of no interest here; `tackroom settings` tells of them.
+/// What the user's own settings of each home do with messages that reach its sessions.
 fn tell_policies(local: &Local, peers: &[Peer]) {
     let homes: BTreeSet<&str> = peers.iter().map(|peer| peer.home.as_str()).collect();
     for home in homes {
-        let Ok(settings) = local.settings(SettingsReadParams { home: Some(home.to_owned()) }) else { continue };
+        let settings = match local.settings(SettingsReadParams { home: Some(home.to_owned()) }) {
+            Ok(settings) => settings,
+            Err(error) if error.reason() == Reason::InvalidSettings => {
+                note(&format!("The user's own settings of these sessions do not count: {}", plain(&error.to_string())));
+                continue;
+            }
+            // `tackroom settings` tells of it.
+            Err(_) => continue,
+        };
         let effect = match settings.cross_session_inbound {
             Some(InboundPolicy::Hold) => "hold messages back until a person lets them through",
             Some(InboundPolicy::Refuse) => "refuse messages",

@@ -28,6 +28,8 @@ pub struct Live {
     pub updated_at_ms: Option<i64>,
     /// Its address among its peers, where it has one.
     pub peer: Option<EntryPeer>,
+    /// Whether its id leads a message to it.
+    pub has_door: bool,
 }
 
 impl Live {
@@ -44,6 +46,7 @@ impl Live {
             started_at_ms: None,
             updated_at_ms: None,
             peer: None,
+            has_door: false,
         }
     }
 }

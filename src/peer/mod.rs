@@ -43,6 +43,11 @@ pub enum Error {
     /// It lives, and no message can reach it.
     #[error("no message can reach the session `{0}`: {1}")]
     Unreachable(String, Unreachable),
+    /// It lives, and messages do not go to its home.
+    #[error(
+        "the session `{0}` is in a home that the client named; messages go only to homes that the server was started with"
+    )]
+    OtherHome(String),
     /// While the message waited for its turn, another session came to answer to it.
     #[error("`{0}` is not the session any more that it was when the message was sent; nothing was delivered")]
     Replaced(String),
@@ -53,7 +58,7 @@ impl From<Error> for RpcError {
         let reason = match error {
             Error::Selector => Reason::InvalidParams,
             Error::InvalidEndpoint => Reason::InvalidEndpoint,
-            Error::NotLive(_) | Error::Unreachable(..) => Reason::NotLive,
+            Error::NotLive(_) | Error::Unreachable(..) | Error::OtherHome(_) => Reason::NotLive,
             Error::Ambiguous { .. } | Error::Moved(_) | Error::Replaced(_) => Reason::IdentityMismatch,
         };
         Self::new(reason, error.to_string())
@@ -87,9 +92,21 @@ pub fn unreachable(peer: &Peer) -> Option<Unreachable> {
     }
 }
 
-/// The one live session that is meant by a message, which needs a session that can be reached.
-pub fn addressee(homes: &[PathBuf], to: &PeerSelector, visible: impl Fn(&Peer) -> bool) -> Result<Peer, Error> {
-    let peer = resolve(homes, to, visible)?;
+/// The one live session that is meant by a message, which needs a session that can be reached, in one of the homes to
+/// which messages go. In the `others` is only looked to say so.
+pub fn addressee(
+    homes: &[PathBuf],
+    others: &[PathBuf],
+    to: &PeerSelector,
+    visible: impl Fn(&Peer) -> bool,
+) -> Result<Peer, Error> {
+    let peer = match resolve(homes, to, &visible) {
+        Err(Error::NotLive(what)) => {
+            let elsewhere = resolve(others, to, &visible);
+            return Err(elsewhere.map_or(Error::NotLive(what), |peer| Error::OtherHome(peer.name)));
+        }
+        found => found?,
+    };
     match unreachable(&peer) {
         Some(why) => Err(Error::Unreachable(peer.name, why)),
         None => Ok(peer),

@@ -1,5 +1,6 @@
 //! One record of the process registry: what it says, as far as it can be believed.
 
+use super::courier::is_courier;
 use super::selector;
 use crate::limits;
 use crate::protocol::{ActivityStatus, Peer, PeerKind};
@@ -55,6 +56,11 @@ impl Record {
         }
         let spare = self.0.get("spare") == Some(&Value::Bool(true));
         spare.then_some("it was started ahead of its use, and has no conversation yet")
+    }
+
+    /// Whether it is a courier's.
+    pub(super) fn is_courier(&self) -> bool {
+        is_courier(self.text("name"), self.text("cwd"), self.text("entrypoint"))
     }
 
     /// When the process started, as `platform::process::start_mark` spells it.

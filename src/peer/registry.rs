@@ -1,6 +1,5 @@
 //! The process registries of the Claude Code homes: which of their records tell of a session that lives.
 
-use super::courier::is_courier;
 use super::record::{Record, make_addressable};
 use super::selector::{fold, parse_pid};
 use crate::limits;
@@ -140,17 +139,21 @@ enum Refusal {
 }
 
 impl Scene {
-    /// Holds a record against the process it names. The records of processes that are gone are not even opened.
+    /// Holds a record against the process it names. Of a process that is gone only whether it was a courier matters.
     fn judge(&self, home: &Path, path: &Path, name: &str) -> Result<Found, Refusal> {
         let hidden = |reason| Err(Refusal::Hidden(reason));
         let Some(pid) = name.strip_suffix(".json").and_then(parse_pid) else {
             return hidden("its name is no pid");
         };
-        if !process::alive(pid) {
+        let is_alive = process::alive(pid);
+        let record = Record::read(|| files::read_small(path, limits::PEER_RECORD));
+        if record.as_ref().is_ok_and(Record::is_courier) {
+            return Err(Refusal::Courier);
+        }
+        if !is_alive {
             return hidden("no running process has its pid");
         }
-        let read = || files::read_small(path, limits::PEER_RECORD);
-        let record = match Record::read(read) {
+        let record = match record {
             // Its program has made it and is about to write it.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return hidden("nothing stands in it yet"),
             record => record.map_err(Refusal::Unreadable)?,
@@ -169,9 +172,6 @@ impl Scene {
             return hidden(reason);
         }
         let mut peer = record.peer(pid, home, self.now_ms).map_err(Refusal::Hidden)?;
-        if is_courier(&peer) {
-            return Err(Refusal::Courier);
-        }
         if peer.socket_path.as_ref().is_some_and(|socket| self.listeners.accept_at(Path::new(socket))) {
             make_addressable(&mut peer);
         }

@@ -266,7 +266,8 @@ pub struct EntryPeer {
 pub enum Door {
     /// `runtime/attach`.
     Runtime,
-    /// `peer/message`.
+    /// `peer/message` by the session's id. Not where several live processes have that id, nor in a home that the client
+    /// named.
     Peer,
 }
 

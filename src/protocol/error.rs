@@ -61,7 +61,7 @@ reasons! {
     InvalidReceipt -32019 "invalid_receipt" "The receipt does not hold.",
     ChangedDuringWrite -32030 "changed_during_write" "The file changed meanwhile; `data.expected` and `data.actual` are the revisions.",
     InvalidSettings -32031 "invalid_settings" "The settings file cannot be understood.",
-    DeliveryFailed -32032 "delivery_failed" "The message was not delivered; `data.cause` says why.",
+    DeliveryFailed -32032 "delivery_failed" "The message was not delivered, or not for certain; `data.cause` says why: `empty` (a blank text), `spawn` (no courier could be started), `exit` (it failed), `report` (it did not do, or say, what it should) or `timeout`.",
     TooLarge -32033 "too_large" "A bound on size is passed.",
     Limit -32034 "limit" "A bound on number is passed.",
 }

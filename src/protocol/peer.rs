@@ -63,7 +63,8 @@ pub struct Peer {
     /// Its messaging socket, as the record names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub socket_path: Option<String>,
-    /// Whether a message can reach it: its socket is there.
+    /// Whether somebody listens at its socket. In a home that the client named it takes no messages from here all the
+    /// same.
     pub addressable: bool,
     /// `cc-peer:v1:<pid>:<name>:<socket>`, a projection and never an authority. Absent without a socket.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -141,7 +142,8 @@ pub struct MessageResult {
     /// The message's id in the session's transcript, where Claude Code gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_id: Option<String>,
-    /// What Claude Code said against it, or why an accepted message may be held or refused all the same.
+    /// What Claude Code said against it, or why an accepted message may be held or refused all the same: nobody could hear
+    /// of it, or the courier ended too early to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }

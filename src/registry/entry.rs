@@ -211,7 +211,7 @@ impl<'a> Item<'a> {
 
     fn doors(&self) -> Option<Vec<Door>> {
         let runtime = self.runtime.map(|_| Door::Runtime);
-        let peer = self.live.and_then(|live| live.peer.as_ref()?.endpoint.as_ref()).map(|_| Door::Peer);
+        let peer = self.live.filter(|live| live.has_door).map(|_| Door::Peer);
         let doors: Vec<Door> = runtime.into_iter().chain(peer).collect();
         (!doors.is_empty()).then_some(doors)
     }

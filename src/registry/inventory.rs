@@ -83,8 +83,8 @@ pub fn state(live: &Live) -> State {
     }
 }
 
-/// A live session of a process registry.
-pub fn of_peer(found: peer::Found) -> Live {
+/// A live session of a process registry. `has_door` says whether its id leads a message to it.
+pub fn of_peer(found: peer::Found, has_door: bool) -> Live {
     let peer::Found { peer, started_at_ms } = found;
     Live {
         status: peer.status,
@@ -93,6 +93,7 @@ pub fn of_peer(found: peer::Found) -> Live {
         started_at_ms,
         updated_at_ms: peer.updated_at_ms,
         peer: Some(EntryPeer { name: peer.name, endpoint: peer.endpoint }),
+        has_door,
         ..Live::new(Harness::ClaudeCode, &peer.session_id, ActivitySource::ClaudeRegistry, peer.pid)
     }
 }

@@ -9,7 +9,7 @@ use super::{Attendant, Error, RootReport};
 use crate::harness::{Homes, Live, Patient, Root, Session};
 use crate::protocol::{Harness, Problem, RootOrigin};
 use crate::{limits, peer};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -209,11 +209,28 @@ impl State {
         let listing = peer::list(&self.homes.homes_of(Harness::ClaudeCode));
         let registries = listing.registries.iter().map(|registry| self.registry_report(registry)).collect();
         self.peers = Peers {
-            live: listing.peers.into_iter().map(inventory::of_peer).collect(),
+            live: self.with_doors(listing.peers),
             problems: listing.problems,
             registries: Arc::new(registries),
             elapsed: begin.elapsed(),
         };
+    }
+
+    /// No message goes to a home that a client named, or to an id that several processes have.
+    fn with_doors(&self, peers: Vec<peer::Found>) -> Vec<Live> {
+        let roots = self.homes.of(Harness::ClaudeCode).filter(|root| root.origin != RootOrigin::Client);
+        let homes: Vec<&Path> = roots.map(|root| &*root.home).collect();
+        let is_served = |found: &peer::Found| homes.contains(&Path::new(&found.peer.home));
+        let mut holders: HashMap<String, usize> = HashMap::new();
+        for found in peers.iter().filter(|found| is_served(found)) {
+            *holders.entry(found.peer.session_id.clone()).or_default() += 1;
+        }
+        let live = |found: peer::Found| {
+            let is_only = is_served(&found) && holders.get(&found.peer.session_id) == Some(&1);
+            let has_door = found.peer.addressable && is_only;
+            inventory::of_peer(found, has_door)
+        };
+        peers.into_iter().map(live).collect()
     }
 
     fn published(&self) -> MutexGuard<'_, Published> {

@@ -117,7 +117,8 @@ impl Attachment {
     fn renew_if(&self, held: bool) {
         let renewed = held && self.auto_renew && self.allows(Permission::Interact);
         let ttl = renewed.then(|| *self.ttl.lock().unwrap_or_else(PoisonError::into_inner));
-        self.held.send_replace(ttl);
+        // What is as it was must not put off the next renewal: a client may ask who drives again and again.
+        self.held.send_if_modified(|held| std::mem::replace(held, ttl) != ttl);
     }
 
     /// Whether the runtime still knows the client.

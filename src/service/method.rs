@@ -169,7 +169,7 @@ fn apply_meta(context: &mut Context, params: Option<&str>) -> Result<(), RpcErro
     Ok(())
 }
 
-fn authorize(context: &Context, permissions: &[Permission]) -> Result<(), RpcError> {
+pub(super) fn authorize(context: &Context, permissions: &[Permission]) -> Result<(), RpcError> {
     match permissions.iter().find(|permission| !context.grant.allows(**permission)) {
         None => Ok(()),
         Some(missing) => {

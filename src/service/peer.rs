@@ -1,9 +1,10 @@
 //! Live Claude Code sessions.
 
+use super::method::authorize;
 use super::{Context, Service, blocking};
 use crate::peer::courier::{self, Delivery};
 use crate::protocol::{
-    Empty, Harness, MessageParams, MessageResult, Peer, PeerListResult, PeerResult, PeerSelector, RpcError,
+    Empty, Harness, MessageParams, MessageResult, Peer, PeerListResult, PeerResult, PeerSelector, Permission, RpcError,
 };
 use crate::{limits, peer};
 use std::pin::pin;
@@ -39,12 +40,17 @@ pub(super) async fn message(
     let homes = service.config.homes.homes_of(Harness::ClaudeCode);
     let time = Duration::from_millis(u64::try_from(limits.courier_ms).unwrap_or(u64::MAX));
     let tell = Telling { context: context.clone(), begin: Instant::now(), time };
-    let find = move || peer::addressee(&homes, &to, |peer| is_visible(&context, peer));
-    let (meant, find) = blocking(move || (find(), find)).await?;
+    let mut others = service.registry.claude_homes();
+    others.retain(|home| !homes.contains(home));
+    let find = move |context: &Context| peer::addressee(&homes, &others, &to, |peer| is_visible(context, peer));
+    let asked = context.clone();
+    let (meant, find) = blocking(move || (find(&asked), find)).await?;
     let meant = meant?;
     let place = tell.during("waiting for other messages", service.couriers.place(time)).await?;
-    // Meanwhile it may have gone, and its name to another one.
-    let peer = blocking(find).await??;
+    // Meanwhile the client may have given up the permission, and the session may have gone, and its name to another one.
+    let context = Context { grant: context.grant.within(&context.client.grant()), ..context };
+    authorize(&context, &[Permission::Message])?;
+    let peer = blocking(move || find(&context)).await??;
     if !peer::is_same(&peer, &meant) {
         return Err(peer::Error::Replaced(meant.name).into());
     }

@@ -154,7 +154,9 @@ impl Home<'_> {
         let policy = match self.document(content)?.as_ref().and_then(|document| document.value(KEY)) {
             Some(value) => Some(policy(value).ok_or_else(|| {
                 let known = InboundPolicy::ALL.map(InboundPolicy::word).join(", ");
-                self.invalid(format!("`{KEY}` is none of {known}; `settings/update` may replace it"))
+                // What is no word at all counts as not set.
+                let so = if value.starts_with('"') { ", so messages are held back" } else { "" };
+                self.invalid(format!("`{KEY}` is none of {known}{so}; `settings/update` may replace it"))
             })?),
             None => None,
         };

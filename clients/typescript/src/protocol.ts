@@ -253,7 +253,7 @@ export type Reason =
   | "changed_during_write"
   /** The settings file cannot be understood. (-32031) */
   | "invalid_settings"
-  /** The message was not delivered; `data.cause` says why. (-32032) */
+  /** The message was not delivered, or not for certain; `data.cause` says why: `empty` (a blank text), `spawn` (no courier could be started), `exit` (it failed), `report` (it did not do, or say, what it should) or `timeout`. (-32032) */
   | "delivery_failed"
   /** A bound on size is passed. (-32033) */
   | "too_large"
@@ -658,7 +658,10 @@ export interface EntryPeer {
 export type Door =
   /** `runtime/attach`. */
   | "runtime"
-  /** `peer/message`. */
+  /**
+   * `peer/message` by the session's id. Not where several live processes have that id, nor in a home that the client
+   * named.
+   */
   | "peer";
 
 /** A command that brings a person back into a session. */
@@ -1057,7 +1060,10 @@ export interface Peer {
   tmux?: string;
   /** Its messaging socket, as the record names it. */
   socketPath?: string;
-  /** Whether a message can reach it: its socket is there. */
+  /**
+   * Whether somebody listens at its socket. In a home that the client named it takes no messages from here all the
+   * same.
+   */
   addressable: boolean;
   /** `cc-peer:v1:<pid>:<name>:<socket>`, a projection and never an authority. Absent without a socket. */
   endpoint?: string;
@@ -1084,7 +1090,10 @@ export interface MessageResult {
   outcome: Outcome;
   /** The message's id in the session's transcript, where Claude Code gave one. */
   messageId?: string;
-  /** What Claude Code said against it, or why an accepted message may be held or refused all the same. */
+  /**
+   * What Claude Code said against it, or why an accepted message may be held or refused all the same: nobody could hear
+   * of it, or the courier ended too early to.
+   */
   detail?: string;
 }
 

@@ -5,6 +5,7 @@
 
 mod program;
 mod prompt;
+mod redact;
 #[cfg(test)]
 mod tests;
 mod verdict;
@@ -74,8 +75,8 @@ pub enum Error {
     #[error("there is no text to deliver")]
     Empty,
     /// The text is longer than may be sent.
-    #[error("the text has {0} bytes, and {1} are the most that is sent; write it to a file and send its name")]
-    TooLarge(usize, usize),
+    #[error("the text has more than {0} bytes, the most that is sent; write it to a file and send its name")]
+    TooLarge(usize),
     /// The courier failed.
     #[error("the courier did not deliver the message: {why}")]
     Failed {
@@ -113,7 +114,7 @@ pub fn check(text: &str, max: usize) -> Result<(), Error> {
     if text.trim().is_empty() {
         return Err(Error::Empty);
     }
-    if text.len() > max { Err(Error::TooLarge(text.len(), max)) } else { Ok(()) }
+    if text.len() > max { Err(Error::TooLarge(max)) } else { Ok(()) }
 }
 
 /// The couriers of one server.
@@ -183,10 +184,10 @@ async fn run(
     let spawn = |error: std::io::Error| failed(Cause::Spawn, program.why_not_started(&error));
     let to = prompt::address(peer);
     let prompt = prompt::line(&to, text).map_err(spawn)?;
-    let directory = Directory::new().map_err(spawn)?;
+    let directory = Directory::new().map_err(|error| failed(Cause::Spawn, program.why_no_directory(&error)))?;
     // Asked to, it takes its record away as it ends.
     let mut group = child::start(program.command(&directory, peer), Stop::Terminate).map_err(spawn)?;
-    let (mut report, mut printed) = (Report::new(text, &to, &peer.name), Printed::default());
+    let (mut report, mut printed) = (Report::new(text, &to), Printed::default());
     let end = tokio::select! {
         biased;
         () = cancel.cancelled() => None,
@@ -266,6 +267,7 @@ async fn listen(
                 Ok(None) | Err(_) => return Ok(()),
             },
             () = patience, if !enough.is_cancelled() => {
+                report.hear_out();
                 enough.cancel();
                 continue;
             }

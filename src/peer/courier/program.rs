@@ -1,7 +1,6 @@
 //! How a courier is started, and how it is told from other sessions.
 
-use super::super::record;
-use super::{Delivery, Error};
+use super::{Delivery, Error, redact};
 use crate::enclosing::OF_A_SESSION;
 use crate::limits;
 use crate::platform::private;
@@ -24,8 +23,6 @@ const HEADLESS: &str = "sdk-cli";
 const TOOLS: &str = "ListAgents,SendMessage";
 /// The directory of Claude Code's sockets below the one that is told by `XDG_RUNTIME_DIR`.
 const SOCKETS: &str = "cc-socks";
-/// What stands for a secret.
-const REDACTED: &str = "[…]";
 
 /// Variables that a courier is not told besides those of any session: of a terminal that is not its own, and what would
 /// have it read no customization, open no socket, or look for its session in another place than it is.
@@ -39,9 +36,10 @@ const OF_A_SESSION_PARTS: [&str; 9] =
 const PUBLIC: [&str; 10] =
     ["HOME", "PATH", "PWD", "OLDPWD", "SHELL", "TMPDIR", "USER", "LOGNAME", "TERM", "CLAUDE_CONFIG_DIR"];
 
-/// Whether a live session is a courier, of this server or another.
-pub fn is_courier(peer: &Peer) -> bool {
-    peer.name.starts_with(MARK) && peer.entrypoint.as_deref() == Some(HEADLESS)
+/// Whether a session of this name, directory and origin is a courier, of this server or another.
+pub fn is_courier(name: Option<&str>, cwd: Option<&str>, entrypoint: Option<&str>) -> bool {
+    let directory = cwd.and_then(|cwd| Path::new(cwd).file_name()).and_then(OsStr::to_str);
+    entrypoint == Some(HEADLESS) && [name, directory].into_iter().flatten().any(|name| name.starts_with(MARK))
 }
 
 /// What is started as a courier.
@@ -50,6 +48,8 @@ pub struct Program {
     program: OsString,
     model: String,
     environment: Vec<(OsString, OsString)>,
+    /// What is taken out of all that it says.
+    secrets: Vec<String>,
 }
 
 impl fmt::Debug for Program {
@@ -63,8 +63,10 @@ impl Program {
     /// A program, which may be looked up in the `PATH` of `environment`, its model, and the environment that is passed
     /// on: all but what belongs to a session.
     pub fn new(program: OsString, model: String, environment: impl Iterator<Item = (OsString, OsString)>) -> Self {
-        let environment = environment.filter(|(name, _)| !is_kept_back(name)).collect();
-        Self { program, model, environment }
+        let environment: Vec<_> = environment.filter(|(name, _)| !is_kept_back(name)).collect();
+        let secret = environment.iter().filter(|(name, _)| !PUBLIC.iter().any(|public| name == public));
+        let secrets = redact::secrets_of(secret.filter_map(|(_, value)| value.to_str()));
+        Self { program, model, environment, secrets }
     }
 
     pub(super) fn command(&self, directory: &Directory, peer: &Peer) -> Command {
@@ -104,40 +106,33 @@ impl Program {
         self.clean(&format!("`{program}` cannot be started: {error}; `--courier-program` names another program"))
     }
 
+    /// What a person is told of a courier for which no directory could be made.
+    pub(super) fn why_no_directory(&self, error: &io::Error) -> String {
+        self.clean(&format!("no directory can be made for it: {error}"))
+    }
+
     /// A verdict as it may be told: what the program said is bounded, one line, and without secrets.
     pub(super) fn presentable(&self, verdict: Result<Delivery, Error>) -> Result<Delivery, Error> {
         match verdict {
-            Ok(delivery) => Ok(Delivery { detail: delivery.detail.map(|detail| self.clean(&detail)), ..delivery }),
+            Ok(Delivery { outcome, message_id, detail }) => Ok(Delivery {
+                outcome,
+                message_id: message_id.filter(|id| is_id(id) && self.clean(id) == *id),
+                detail: detail.map(|detail| self.clean(&detail)),
+            }),
             Err(Error::Failed { cause, why }) => Err(Error::Failed { cause, why: self.clean(&why) }),
             Err(error) => Err(error),
         }
     }
 
     fn clean(&self, said: &str) -> String {
-        let mut said = said.to_owned();
-        let mut secrets: Vec<&str> = self.secrets().collect();
-        // One may stand in another.
-        secrets.sort_unstable_by_key(|secret| std::cmp::Reverse(secret.len()));
-        for secret in secrets {
-            said = said.replace(secret, REDACTED);
-        }
-        let said = record::plain(&said);
-        let words: Vec<&str> = said.split_whitespace().collect();
-        let mut said = words.join(" ");
-        if let Some((end, _)) = said.char_indices().nth(limits::COURIER_SHOWN_CHARS) {
-            said.truncate(end);
-            said.push('…');
-        }
-        said
+        redact::one_line(&redact::without(said, &self.secrets))
     }
+}
 
-    /// Everything in the environment that could be one.
-    fn secrets(&self) -> impl Iterator<Item = &str> {
-        let secret = |(name, value): &'_ (OsString, OsString)| {
-            !PUBLIC.iter().any(|public| name == public) && value.len() >= limits::COURIER_SECRET
-        };
-        self.environment.iter().filter(move |variable| secret(variable)).filter_map(|(_, value)| value.to_str())
-    }
+/// Whether a text can be a message's id.
+fn is_id(id: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"._:-".contains(&byte);
+    (1..=limits::COURIER_ID).contains(&id.len()) && id.bytes().all(fits)
 }
 
 /// The directory that a program must be told to open its socket beside this one.
@@ -150,6 +145,8 @@ fn is_kept_back(name: &OsStr) -> bool {
     OF_A_SESSION.contains(&&*name)
         || NOT_FOR_COURIERS.contains(&&*name)
         || name.starts_with("CLAUDE_PLUGIN_")
+        // A repository that somebody works in.
+        || name.starts_with("GIT_")
         || name
             .strip_prefix("CLAUDE_CODE_")
             .is_some_and(|rest| OF_A_SESSION_PARTS.iter().any(|part| rest.contains(part)))

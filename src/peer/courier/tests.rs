@@ -20,7 +20,7 @@ fn fixture(name: &str) -> Vec<u8> {
 
 /// What is concluded from lines, and whether all was decided before their end.
 fn judge_as(text: &str, lines: &[u8], end: End, printed: &str) -> (Verdict, bool) {
-    let mut report = Report::new(text, TO, TO);
+    let mut report = Report::new(text, TO);
     for line in lines.split(|byte| *byte == b'\n') {
         report.read(line);
     }
@@ -96,7 +96,7 @@ fn another_text_or_address_strays_at_once() {
     for (to, text) in [(TO, "Hi there"), (TO, "hi there "), (TO, ""), ("other", TEXT), ("RCV", TEXT)] {
         let lines = [call(to, text), sent(), result("SENT")];
         assert_eq!(cause(judge(&lines)), Cause::Report, "{to} {text}");
-        let mut report = Report::new(TEXT, TO, TO);
+        let mut report = Report::new(TEXT, TO);
         report.read(&text_of(&lines[..1]));
         assert!(report.strayed() && report.is_decided());
     }
@@ -113,43 +113,86 @@ fn what_is_in_the_inbox_stays_there_whatever_becomes_of_the_courier() {
 }
 
 #[test]
-fn only_a_notice_about_our_message_counts() {
+fn what_is_said_against_a_message_is_said_against_ours() {
     let after = |words: &str| judge(&[call(TO, TEXT), sent(), notice(words)]);
     let id = || Some("m".to_owned());
     assert_eq!(after("held by the receiving session (recipient: @rcv). It waits."), Ok((Outcome::Held, id())));
-    assert_eq!(after("refused (recipient: rcv)."), Ok((Outcome::Refused, id())));
     assert_eq!(after("denied (2 recipients: @a, @rcv)."), Ok((Outcome::Refused, id())));
     assert_eq!(after("expired without approval (recipient: @rcv)."), Ok((Outcome::Refused, id())));
     assert_eq!(after("refused."), Ok((Outcome::Refused, id())));
-    assert_eq!(after("refused (recipient: @other)."), accepted());
+    // It may be called otherwise than when it was looked up.
+    for name in ["@fix (ci)", "@Rcv", "@rcv [dc94f8]", "@other", "uds:/other"] {
+        assert_eq!(
+            after(&format!("refused (recipient: {name}). That session")),
+            Ok((Outcome::Refused, id())),
+            "{name}"
+        );
+    }
     assert_eq!(after("released after approval (recipient: @rcv)."), accepted());
     // Before anything was sent it is about something else.
     assert_eq!(judge(&[notice("refused (recipient: @rcv)."), call(TO, TEXT), sent()]), accepted());
+    let mut of_another = notice("refused (recipient: @rcv).");
+    of_another["msg_id"] = json!("other");
+    assert_eq!(judge(&[call(TO, TEXT), sent(), of_another.clone()]), accepted());
+    of_another["msg_id"] = json!("m");
+    assert_eq!(judge(&[call(TO, TEXT), sent(), of_another]), Ok((Outcome::Refused, id())));
 }
 
 #[test]
-fn without_the_tools_answer_the_exact_word_counts() {
-    let untold = json!({ "type": "user", "message": { "content": [{ "type": "tool_result", "tool_use_id": "t", "content": "ok" }] } });
-    let turn = |word: &str| judge(&[call(TO, TEXT), untold.clone(), said(word), result(word)]);
-    assert_eq!(turn("SENT"), Ok((Outcome::Accepted, None)));
-    assert_eq!(turn(" SENT\n"), Ok((Outcome::Accepted, None)));
+fn the_exact_word_counts_only_where_the_tool_answered_in_plain_words() {
+    let of_tool = |id: &str, is_error: bool, text: Value, told: Value| {
+        let content = [json!({ "type": "tool_result", "tool_use_id": id, "is_error": is_error, "content": text })];
+        json!({ "type": "user", "message": { "content": content }, "tool_use_result": told })
+    };
+    let untold = of_tool("t", false, json!("ok"), Value::Null);
+    let turn = |answer: &Value, word: &str| judge(&[call(TO, TEXT), answer.clone(), said(word), result(word)]);
+    assert_eq!(turn(&untold, "SENT"), Ok((Outcome::Accepted, None)));
+    assert_eq!(turn(&untold, " SENT\n"), Ok((Outcome::Accepted, None)));
     for word in ["NOT_SENT", "sent", "SENT.", "I SENT it", ""] {
-        assert_eq!(cause(turn(word)), Cause::Report, "{word}");
+        assert_eq!(cause(turn(&untold, word)), Cause::Report, "{word}");
     }
-    // A program that tells of no turns can only be believed; one that does shows that it called nobody.
-    assert_eq!(judge(&[result("SENT")]), Ok((Outcome::Accepted, None)));
+    for answer in [
+        of_tool("t", true, json!("nope"), json!("nope")),
+        of_tool("t", false, json!("Error: nope"), json!("Error: nope")),
+        of_tool("t", true, json!("-"), json!({ "success": true })),
+        of_tool("t", false, json!("-"), json!({ "success": "true" })),
+        of_tool("t", false, json!("-"), json!({ "success": false })),
+        of_tool("t", false, json!("{\"success\":1}"), Value::Null),
+        of_tool("other", false, json!("ok"), Value::Null),
+        of_tool("other", false, json!("-"), json!({ "success": true })),
+        json!({ "type": "user" }),
+    ] {
+        assert_eq!(cause(turn(&answer, "SENT")), Cause::Report, "{answer}");
+    }
+    assert_eq!(cause(judge(&[call(TO, TEXT), result("SENT")])), Cause::Report);
+    assert_eq!(cause(judge(&[result("SENT")])), Cause::Report);
     assert_eq!(cause(judge(&[said("SENT"), result("SENT")])), Cause::Report);
-    let refused = [result("SENT"), notice("refused (recipient: @rcv).")];
+    let refused = [call(TO, TEXT), untold.clone(), result("SENT"), notice("refused (recipient: @rcv).")];
     assert_eq!(judge(&refused), Ok((Outcome::Refused, None)));
-    let lines = text_of(&[call(TO, TEXT), result("SENT")]);
+    let lines = text_of(&[call(TO, TEXT), untold.clone(), result("SENT")]);
     assert_eq!(judge_as(TEXT, &lines, End::TimedOut, "").0, Ok((Outcome::Accepted, None)));
     assert_eq!(cause(judge_as(TEXT, &lines, End::Exited(Some(1)), "").0), Cause::Exit);
     let failed = json!({ "type": "result", "subtype": "success", "is_error": true, "result": "SENT" });
-    assert_eq!(cause(judge(&[call(TO, TEXT), failed])), Cause::Report);
+    assert_eq!(cause(judge(&[call(TO, TEXT), untold, failed])), Cause::Report);
     // The tool's answer is in its text where it is told in no other way.
-    let content = json!([{ "type": "text", "text": "{\"success\":true,\"msg_id\":\"m\"}" }]);
-    let in_text = json!({ "type": "user", "message": { "content": [{ "type": "tool_result", "tool_use_id": "t", "content": content }] } });
-    assert_eq!(judge(&[call(TO, TEXT), in_text]), accepted());
+    let in_text = json!([{ "type": "text", "text": "{\"success\":true,\"msg_id\":\"m\"}" }]);
+    assert_eq!(judge(&[call(TO, TEXT), of_tool("t", false, in_text, Value::Null)]), accepted());
+}
+
+#[test]
+fn an_id_is_told_only_if_it_can_be_one() {
+    let environment = [("ANTHROPIC_API_KEY".into(), "an-env-secret".into())].into_iter();
+    let program = Program::new("claude".into(), "haiku".to_owned(), environment);
+    let told = |id: &str| {
+        let delivery = Delivery { outcome: Outcome::Accepted, message_id: Some(id.to_owned()), detail: None };
+        program.presentable(Ok(delivery)).unwrap().message_id
+    };
+    for id in ["67fef6fe-c95b-490d-ba23-6193b57ef6ef", "m", "a.B_c:1", &"x".repeat(64)] {
+        assert_eq!(told(id).as_deref(), Some(id));
+    }
+    for id in ["", "a b", "a\u{1b}[31m", "é", "an-env-secret", "sk-ant-0123456789", &"x".repeat(65)] {
+        assert_eq!(told(id), None, "{id}");
+    }
 }
 
 #[test]
@@ -209,6 +252,8 @@ fn what_belongs_to_a_session_is_not_passed_on_and_what_the_user_set_is() {
         "TMUX",
         "TMUX_PANE",
         "CLAUDE_PLUGIN_ROOT",
+        "GIT_DIR",
+        "GIT_WORK_TREE",
     ];
     let environment = passed.iter().chain(&kept_back).map(|name| (name.into(), "value".into()));
     let program = Program::new("claude".into(), "haiku".to_owned(), environment);
@@ -244,17 +289,21 @@ fn a_courier_opens_its_socket_beside_that_of_the_session_or_says_that_it_hears_n
     assert_eq!(told("/tmp/cc-socks/9.sock"), "/tmp");
     assert_eq!(told("/elsewhere/9.sock"), "/run/user/7");
 
-    let detail = |ours: &str| {
+    let detail = |ours: &str, heard_out: bool| {
         let to = "uds:/tmp/cc-socks/9.sock";
-        let mut report = Report::new(TEXT, to, TO);
+        let mut report = Report::new(TEXT, to);
         let init = json!({ "type": "system", "subtype": "init", "messaging_socket_path": ours });
         for line in [init, call(to, TEXT), sent()] {
             report.read(line.to_string().as_bytes());
         }
+        if heard_out {
+            report.hear_out();
+        }
         report.conclude(LEFT, "").unwrap().detail
     };
-    assert_eq!(detail("/tmp/cc-socks/10.sock"), None);
-    assert!(detail("/run/user/7/cc-socks/10.sock").unwrap().contains("in another place"));
+    assert_eq!(detail("/tmp/cc-socks/10.sock", true), None);
+    assert!(detail("/tmp/cc-socks/10.sock", false).unwrap().contains("ended before"));
+    assert!(detail("/run/user/7/cc-socks/10.sock", true).unwrap().contains("in another place"));
 }
 
 proptest! {
@@ -270,12 +319,11 @@ proptest! {
             json!({ "type": "user", "tool_use_result": { "success": true } }), answer(json!({ "success": false })), result("no"),
         ];
         let lines: Vec<Value> = picks.iter().map(|pick| pool[*pick].clone()).collect();
-        let spoke = picks.iter().any(|pick| [0, 3].contains(pick));
         let strays = (to != TO || text != TEXT) && picks.contains(&0);
         let verdict = judge(&lines);
         prop_assert!(!strays || verdict.is_err());
         if let Ok((Outcome::Accepted, _)) = verdict {
-            prop_assert!(picks.contains(&0) || !spoke);
+            prop_assert!(picks.contains(&0) && picks.contains(&1));
         }
     }
 

@@ -1,7 +1,8 @@
 //! What became of a message, read off what its courier prints: one JSON object a line.
 //!
 //! The courier's model is not believed. What counts is what its tool was asked, letter by letter, what the tool
-//! answered, and what the program says against it afterwards.
+//! answered, and what the program says against it afterwards. Its word counts only where the tool answered in plain words,
+//! as in older versions.
 
 use super::prompt::SENT;
 use super::{Cause, Delivery, Error};
@@ -17,30 +18,42 @@ const NOTICE: &str = "Cross-session message";
 const DEAF: &str = "the courier's socket is in another place than the session's, so it would not hear of it if the message \
                     was held or refused";
 
+/// What is told of an accepted message when the courier was gone before anybody could have said anything against it.
+const UNHEARD: &str = "the courier ended before it could be heard whether the session holds or refuses the message";
+
+/// What is told when nothing but its word says that the message was sent.
+const UNSURE: &str = "it said that the message was sent, and its tool did not; it may have arrived";
+
 /// What a courier has said so far.
 pub struct Report<'a> {
     /// The text that it was given.
     text: &'a str,
     /// Where it was to be sent.
     to: &'a str,
-    /// What the session there is called.
-    name: &'a str,
     /// The calls that asked for just that.
     calls: HashSet<String>,
     /// It would hear nothing that is said against the message.
     deaf: bool,
-    /// Whether it spoke at all: a program that tells of turns tells of calls.
-    spoke: bool,
-    /// The tool took the message; with the id that it gave.
-    sent: Option<Option<String>>,
-    /// The tool did not, and said why.
-    unsent: Option<String>,
+    /// It stayed for as long as something may be said against the message.
+    heard_out: bool,
+    /// What the tool answered to one of these calls.
+    answer: Option<Answer>,
     /// What was said against the message.
     notice: Option<(Outcome, String)>,
     /// It sent something else, or elsewhere.
     strayed: bool,
     /// The end of its first turn.
     turn: Option<Turn>,
+}
+
+/// What a tool says of a call.
+enum Answer {
+    /// It took the message; with the id that it gave.
+    Sent(Option<String>),
+    /// It did not, and said why.
+    Unsent(String),
+    /// Something, and not that it failed.
+    Plain,
 }
 
 /// What stood at the end of a turn.
@@ -63,11 +76,11 @@ pub enum End {
 }
 
 impl<'a> Report<'a> {
-    /// Of a courier that was given this text for this address, where a session of this name is.
-    pub fn new(text: &'a str, to: &'a str, name: &'a str) -> Self {
+    /// Of a courier that was given this text for this address.
+    pub fn new(text: &'a str, to: &'a str) -> Self {
         let calls = HashSet::new();
-        let (deaf, spoke, strayed) = (false, false, false);
-        Self { text, to, name, calls, deaf, spoke, sent: None, unsent: None, notice: None, strayed, turn: None }
+        let (deaf, heard_out, strayed) = (false, false, false);
+        Self { text, to, calls, deaf, heard_out, answer: None, notice: None, strayed, turn: None }
     }
 
     /// Reads a line; whether it was one of the program's.
@@ -76,7 +89,7 @@ impl<'a> Report<'a> {
         match line["type"].as_str() {
             Some("assistant") => self.spoken(&line["message"]["content"]),
             Some("user") => self.answered(&line),
-            Some("system") if line["subtype"] == "informational" => self.noticed(&line["content"]),
+            Some("system") if line["subtype"] == "informational" => self.noticed(&line),
             Some("system") if line["subtype"] == "init" => self.opened(&line["messaging_socket_path"]),
             Some("result") if self.turn.is_none() => {
                 let said = line["result"].as_str().unwrap_or_default().trim().to_owned();
@@ -99,7 +112,12 @@ impl<'a> Report<'a> {
 
     /// Whether the message is in the inbox, as far as is known.
     pub fn is_sent(&self) -> bool {
-        self.sent.is_some() || self.said_so()
+        matches!(self.answer, Some(Answer::Sent(_))) || self.said_so()
+    }
+
+    /// Notes that it was waited for as long as something may be said against the message.
+    pub fn hear_out(&mut self) {
+        self.heard_out = true;
     }
 
     /// What became of the message. `printed` is what the courier said besides.
@@ -109,41 +127,46 @@ impl<'a> Report<'a> {
             let why = "it sent something else than the text, or elsewhere; it was stopped, but that may have arrived";
             return failed(Cause::Report, why.to_owned());
         }
-        let message_id = self.sent.clone().flatten();
+        let message_id = match &self.answer {
+            Some(Answer::Sent(id)) => id.clone(),
+            _ => None,
+        };
         if let Some((outcome, detail)) = self.notice {
             return Ok(Delivery { outcome, message_id, detail: Some(detail) });
         }
-        let detail = self.deaf.then(|| DEAF.to_owned());
-        let accepted = Ok(Delivery { outcome: Outcome::Accepted, message_id, detail });
-        if self.sent.is_some() {
+        let doubt = if self.deaf { Some(DEAF) } else { Some(UNHEARD).filter(|_| !self.heard_out) };
+        let accepted = || Ok(Delivery { outcome: Outcome::Accepted, message_id, detail: doubt.map(str::to_owned) });
+        let unsent = match &self.answer {
             // It is in the inbox, whatever became of the courier since.
-            return accepted;
-        }
+            Some(Answer::Sent(_)) => return accepted(),
+            Some(Answer::Unsent(why)) => Some(why),
+            Some(Answer::Plain) | None => None,
+        };
         let said = match &self.turn {
             Some(turn) if printed.is_empty() => turn.said.as_str(),
             _ => printed,
         };
         let told = |what: &str| if said.is_empty() { what.to_owned() } else { format!("{what}: {said}") };
-        match (end, &self.turn, self.unsent.as_deref()) {
+        match (end, &self.turn, unsent) {
             // It was only not heard out.
-            (End::Dismissed | End::TimedOut | End::Flooded, ..) if self.said_so() => accepted,
+            (End::Dismissed | End::TimedOut | End::Flooded, ..) if self.said_so() => accepted(),
             (End::TimedOut, ..) => failed(Cause::Timeout, told("it was not done in time")),
             (End::Flooded, ..) => failed(Cause::Report, "it said more than is read".to_owned()),
             (_, _, Some(unsent)) => failed(Cause::Report, format!("the message could not be sent: {unsent}")),
             (End::Exited(Some(code)), ..) if code != 0 => failed(Cause::Exit, told(&format!("it ended with {code}"))),
             (End::Exited(None), ..) => failed(Cause::Exit, told("a signal ended it")),
-            _ if self.said_so() => accepted,
+            _ if self.said_so() => accepted(),
             (_, Some(turn), _) if turn.failed => failed(Cause::Report, told("it failed")),
+            (_, Some(turn), _) if turn.said == SENT => failed(Cause::Report, UNSURE.to_owned()),
             (_, Some(_), _) => failed(Cause::Report, told("it did not say that the message was sent")),
             (_, None, _) => failed(Cause::Report, told("it ended without a word")),
         }
     }
 
-    /// Whether its word says so, where the tool's own answer was not told.
+    /// Whether its word says so, where its tool did not say that clearly.
     fn said_so(&self) -> bool {
-        let could_be = !self.calls.is_empty() || !self.spoke;
         let word = self.turn.as_ref().is_some_and(|turn| !turn.failed && turn.said == SENT);
-        word && could_be && self.unsent.is_none() && !self.strayed
+        word && matches!(self.answer, Some(Answer::Plain)) && !self.strayed
     }
 
     /// A session speaks only to sockets that are beside its own.
@@ -154,7 +177,6 @@ impl<'a> Report<'a> {
     }
 
     fn spoken(&mut self, content: &Value) {
-        self.spoke = true;
         for call in blocks(content).filter(|block| block["type"] == "tool_use" && block["name"] == "SendMessage") {
             let input = &call["input"];
             if input["message"] == self.text && input["to"] == self.to {
@@ -169,24 +191,36 @@ impl<'a> Report<'a> {
         let content = &line["message"]["content"];
         let of_call = |block: &&Value| block["tool_use_id"].as_str().is_some_and(|id| self.calls.contains(id));
         let Some(block) = blocks(content).find(of_call) else { return };
+        // What took the message has taken it, whatever is called after that.
+        if matches!(self.answer, Some(Answer::Sent(_))) {
+            return;
+        }
+        let text = text_of(&block["content"]).unwrap_or_default();
         let told = Some(line["tool_use_result"].clone()).filter(Value::is_object);
-        let Some(told) = told.or_else(|| serde_json::from_str(text_of(&block["content"])?).ok()) else { return };
-        match told["success"].as_bool() {
-            Some(true) => {
-                self.sent.get_or_insert_with(|| told["msg_id"].as_str().map(str::to_owned));
-            }
-            Some(false) => self.unsent = Some(told["message"].as_str().unwrap_or("it did not say why").to_owned()),
-            None => {}
-        }
-        if self.sent.is_some() {
-            self.unsent = None;
-        }
+        let told = told.or_else(|| serde_json::from_str(text).ok().filter(Value::is_object));
+        let failed = block["is_error"] == Value::Bool(true) || text.starts_with("Error");
+        self.answer = match told {
+            _ if failed => Some(Answer::Unsent(text.to_owned())),
+            None => Some(Answer::Plain),
+            Some(told) => match told["success"].as_bool() {
+                Some(true) => Some(Answer::Sent(told["msg_id"].as_str().map(str::to_owned))),
+                Some(false) => {
+                    Some(Answer::Unsent(told["message"].as_str().unwrap_or("it did not say why").to_owned()))
+                }
+                None => None,
+            },
+        };
     }
 
-    fn noticed(&mut self, content: &Value) {
-        let Some(notice) = content.as_str().filter(|notice| notice.starts_with(NOTICE)) else { return };
-        let too_early = self.calls.is_empty() && !self.is_sent();
-        if too_early || !self.is_about_ours(notice) {
+    /// The courier sends one message, so what is said against one is said against that, however it names the session.
+    fn noticed(&mut self, line: &Value) {
+        let Some(notice) = line["content"].as_str().filter(|notice| notice.starts_with(NOTICE)) else { return };
+        let of_another = match (&self.answer, line["msg_id"].as_str()) {
+            (Some(Answer::Sent(Some(ours))), Some(id)) => id != ours,
+            _ => false,
+        };
+        // Before anything was sent it is about something else.
+        if self.calls.is_empty() || of_another {
             return;
         }
         let said = notice[NOTICE.len()..].trim_start_matches('s').trim_start();
@@ -197,15 +231,6 @@ impl<'a> Report<'a> {
             _ => return,
         };
         self.notice = Some((outcome, notice.to_owned()));
-    }
-
-    /// Whether a notice names our recipient, by address or name. A message's id does not stand in it.
-    fn is_about_ours(&self, notice: &str) -> bool {
-        let Some((_, rest)) = notice.split_once("recipient") else { return true };
-        let Some((_, rest)) = rest.split_once(": ") else { return true };
-        let named = rest.split_once(')').map_or(rest, |(named, _)| named);
-        let ours = |named: &str| named == self.to || named.strip_prefix('@') == Some(self.name);
-        ours(named.trim()) || named.split([',', ';']).any(|named| ours(named.trim()))
     }
 }
 

@@ -117,6 +117,7 @@ fn a_session_is_named_by_name_id_beginning_or_endpoint() {
     {
         let run = world.run(&[name, "Hello"]);
         assert_eq!((run.code, &*run.out), (code, ""), "{name}: {}", run.err);
+        assert!(!run.err.contains("peer/list"), "{}", run.err);
     }
 }
 
@@ -138,8 +139,8 @@ fn a_text_is_a_word_or_comes_over_standard_input() {
     for (input, code, words) in [
         (b"".to_vec(), 1, "there is no text to deliver"),
         (b"\xff".to_vec(), 2, "not UTF-8"),
-        (vec![b'a'; 65_537], 1, "65536 are the most"),
-        (vec![b'a'; 1 << 20], 1, "65536 are the most"),
+        (vec![b'a'; 65_537], 1, "more than 65536 bytes"),
+        (vec![b'a'; 1 << 20], 1, "more than 65536 bytes"),
     ] {
         let run = world.run_with(&["reviewer"], &input);
         assert_eq!(run.code, code, "{}", run.err);
@@ -161,6 +162,18 @@ fn a_signal_ends_the_courier_first() {
         assert_eq!((run.code, &*run.out), (128 + signal as i32, ""));
         assert!(!alive(courier), "{signal}");
     }
+}
+
+#[test]
+fn the_directory_that_a_killed_one_left_is_removed_by_a_later_one() {
+    let world = World::new(HOLDS);
+    let left = world.home.path().join("tackroom-courier-old");
+    fs::create_dir(&left).unwrap();
+    let two_hours_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(7_200);
+    fs::File::open(&left).unwrap().set_modified(two_hours_ago).unwrap();
+    let mut command = world.command(&["reviewer", "Hello"]);
+    let run = world.home.told(command.env("TMPDIR", world.home.path()).stdin(Stdio::null()).output().unwrap());
+    assert_eq!((run.code, left.exists()), (4, false), "{}", run.err);
 }
 
 #[test]

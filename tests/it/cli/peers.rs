@@ -62,7 +62,8 @@ fn what_the_users_settings_do_with_messages_is_said_once() {
         ("\"hold\"", Some("make these sessions hold messages back")),
         ("\"refuse\"", Some("make these sessions refuse messages (~/.claude/settings.json)")),
         ("\"accept\"", None),
-        ("7", None),
+        ("7", Some("settings.json cannot be understood: `crossSessionInbound` is none of accept, hold, refuse; ")),
+        ("\"ask\"", Some("is none of accept, hold, refuse, so messages are held back; ")),
     ] {
         home.put(".claude/settings.json", &format!("{{\"crossSessionInbound\": {policy}}}"));
         let run = home.run(&["peers"]);

@@ -34,10 +34,10 @@ mark=${line#*'`BEGIN '}; mark=${mark%%'`'*}
 text=${line#*"\\nBEGIN $mark\\n"}; text=${text%%"\\nEND $mark"*}
 to=${line#*'set to \"'}; to=${to%%'\"'*}
 call() { printf '%s\n' '{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t","name":"SendMessage","input":{"to":"'"${2-$to}"'","message":"'"${1-$text}"'","type":"message"}}]}}'; }
-answer() { printf '%s\n' '{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":"-"}]},"tool_use_result":'"$1"'}'; }
+answer() { printf '%s\n' '{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"'"${2-t}"'","is_error":'"${3-false}"',"content":"-"}]},"tool_use_result":'"$1"'}'; }
 sent() { answer '{"success":true,"message":"sent","msg_id":"m-1"}'; }
 unsent() { answer '{"success":false,"message":"No agent is reachable"}'; }
-notice() { printf '%s\n' '{"type":"system","subtype":"informational","level":"warning","content":"Cross-session message '"$1"' (recipient: '"${2-$to}"'). So it is."}'; }
+notice() { printf '%s\n' '{"type":"system","subtype":"informational","level":"warning","content":"Cross-session message '"$1"' (recipient: '"${2-$to}"'). So it is."'"${3:+,\"msg_id\":\"$3\"}"'}'; }
 result() { printf '%s\n' '{"type":"result","subtype":"success","is_error":'"${2-false}"',"result":"'"$1"'"}'; }
 ready() { echo $$ "$@" >"$HOME/ready"; }
 stay() { cat >/dev/null; }
@@ -211,6 +211,11 @@ fn the_spawner_chooses_the_program_and_its_model() {
     assert_eq!(error.is(-32032, "delivery_failed").data["cause"], "spawn");
     assert!(error.message.contains("`no-such-program-at-all` cannot be started"), "{}", error.message);
     no_directory(server.home.path());
+    // Nor a place for its directory, which is no fault of the program's.
+    fs::remove_dir(server.home.path().join("tmp")).unwrap();
+    let error = send(&mut server, "Hello").error();
+    assert_eq!(error.is(-32032, "delivery_failed").data["cause"], "spawn");
+    assert!(error.message.contains("no directory can be made") && !error.message.contains("such-program"), "{error:?}");
 }
 
 #[test]

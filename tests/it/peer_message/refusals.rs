@@ -3,7 +3,7 @@
 use super::{ACCEPTS, SILENT, Target, World, note, ready, send, spawn};
 use crate::peer_list::record;
 use crate::support::{Home, Server, uuid};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fs;
 
 /// No courier was started.
@@ -144,8 +144,54 @@ fn homes_that_a_client_names_have_no_couriers() {
     let mut server = spawn(home, &["--allow-homes"]).start();
     server.initialize(json!({ "homes": { "claude-code": [other.claude()] } }));
     assert_eq!(server.request("peer/resolve", json!({ "name": "theirs" })).result()["peer"]["name"], "theirs");
-    server.request("peer/message", json!({ "name": "theirs", "text": "Hello" })).error().is(-32003, "not_live");
+    let error = server.request("peer/message", json!({ "name": "theirs", "text": "Hello" })).error();
+    error.is(-32003, "not_live");
+    assert!(error.message.contains("`theirs` is in a home that the client named"), "{}", error.message);
+    // A name that nobody has there either is looked for in vain.
+    let error = server.request("peer/message", json!({ "name": "nobody", "text": "Hello" })).error();
+    assert!(error.message.contains("no live Claude Code session"), "{}", error.message);
+    assert_eq!(doors(&mut server), [("reviewer".to_owned(), json!(["peer"])), ("theirs".to_owned(), json!(null))]);
     none_started(&server);
     send(&mut server, "Hello").result();
     note(server.home.path(), "argv");
+}
+
+/// Whether each live session is said to be reached, by name.
+fn doors(server: &mut Server) -> Vec<(String, Value)> {
+    let list = server.request("registry/list", json!({})).result();
+    let door = |entry: &Value| (entry["peer"]["name"].as_str().unwrap().to_owned(), entry["doors"].clone());
+    let mut doors: Vec<_> = list["entries"].as_array().unwrap().iter().map(door).collect();
+    doors.sort_by(|one, other| one.0.cmp(&other.0));
+    doors
+}
+
+#[test]
+fn an_id_that_two_processes_have_is_no_door() {
+    let world = World::new(ACCEPTS);
+    let session = uuid(world.target.process.pid() as usize);
+    let twin = Target::start(&world.home, json!({ "name": "reviewer", "sessionId": session }));
+    let (mut server, _target) = world.open(&[]);
+    assert_eq!(doors(&mut server), [("reviewer".to_owned(), json!(null))]);
+    let params = json!({ "sessionId": session, "text": "Hello" });
+    server.request("peer/message", params).error().is(-32004, "identity_mismatch");
+    drop(twin);
+    assert_eq!(doors(&mut server), [("reviewer".to_owned(), json!(["peer"]))]);
+}
+
+#[test]
+fn what_the_client_gave_up_while_it_waited_is_not_sent() {
+    let (mut server, _target) = World::new(SILENT).open(&[]);
+    let mut at_work = Vec::new();
+    for _ in 0..tackroom::limits::COURIERS {
+        at_work.push(server.ask("peer/message", json!({ "name": "reviewer", "text": "Hello" })));
+        ready(server.home.path());
+    }
+    let meta = json!({ "progressToken": "waits" });
+    let waits = server.ask("peer/message", json!({ "name": "reviewer", "text": "Hello", "_meta": meta }));
+    server.expect_params("$/progress", |params| params["token"] == "waits");
+    server.request("authority/narrow", json!({ "authority": { "permissions": ["observe"] } })).result();
+    for id in at_work {
+        server.notify("$/cancelRequest", json!({ "id": id }));
+    }
+    server.answer(waits).error().is(-32000, "unauthorized");
 }

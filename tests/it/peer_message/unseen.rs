@@ -1,7 +1,7 @@
 //! A courier is a session of Claude Code, too, and none that anybody wants to see.
 
 use super::{World, ready, send};
-use crate::peer_list::record;
+use crate::peer_list::{Sleeper, record};
 use crate::support::Server;
 use serde_json::{Value, json};
 use std::fs;
@@ -37,6 +37,11 @@ fn a_courier_at_work_is_in_no_list_no_watch_and_no_count() {
     assert_eq!(peers.get("problems"), None);
     assert_eq!(list(&mut server), before.0);
     assert_eq!(coverage(&mut server), before.1);
+    // However it is called: its directory tells.
+    register(&server, pid, json!({ "name": "some title", "cwd": "/tmp/tackroom-courier-0123ab" }));
+    assert_eq!(server.request("peer/list", json!({})).result(), peers);
+    assert_eq!((list(&mut server), coverage(&mut server)), before);
+    register(&server, pid, json!({}));
     let name = json!({ "name": "tackroom-courier-0123abcd-f0" });
     server.request("peer/resolve", name.clone()).error().is(-32003, "not_live");
     // It is never a target itself.
@@ -49,6 +54,24 @@ fn a_courier_at_work_is_in_no_list_no_watch_and_no_count() {
     assert_eq!((&event["event"]["kind"], &event["event"]["entry"]["activity"]["pid"]), (&json!("added"), &json!(pid)));
     server.notify("$/cancelRequest", json!({ "id": id }));
     server.answer(id).error().is(-32800, "cancelled");
+}
+
+#[test]
+fn the_record_that_a_courier_left_is_in_no_count() {
+    let (mut server, _target) = World::new("exit 1").open(&[]);
+    let coverage =
+        |server: &mut Server| server.request("registry/coverage", json!({})).result()["harnesses"][0]["roots"].clone();
+    let before = coverage(&mut server);
+    let mut dead = Sleeper::start();
+    dead.zombie();
+    register(&server, dead.pid() as i32, json!({}));
+    assert_eq!(coverage(&mut server), before);
+    // Nor when another process has its pid.
+    let other = Sleeper::start();
+    register(&server, other.pid() as i32, json!({ "procStart": "1" }));
+    assert_eq!(coverage(&mut server), before);
+    register(&server, dead.pid() as i32, json!({ "entrypoint": "cli" }));
+    assert_ne!(coverage(&mut server), before);
 }
 
 #[test]

@@ -44,30 +44,63 @@ fn a_notice_tells_whether_it_was_held_or_refused() {
 }
 
 #[test]
+fn whatever_a_notice_calls_the_session_it_is_about_the_message() {
+    for name in ["@fix (ci)", "@Reviewer", "@reviewer [dc94f8]", "@renamed"] {
+        assert_eq!(
+            outcome(&format!("call; sent; notice refused '{name}'; result SENT; stay")).0,
+            Outcome::Refused,
+            "{name}"
+        );
+    }
+}
+
+#[test]
 fn a_notice_about_another_message_is_none() {
     assert_eq!(
-        outcome("notice refused; call; sent; notice refused @other; result SENT; stay"),
+        outcome("notice refused; call; sent; notice refused @other m-2; result SENT; stay"),
         (Outcome::Accepted, None)
     );
 }
 
 #[test]
 fn what_is_in_the_inbox_was_accepted_whatever_became_of_the_courier() {
-    assert_eq!(outcome("call; sent; exit 1").0, Outcome::Accepted);
-    assert_eq!(outcome("call; sent; result 'the API failed' true; exit 1").0, Outcome::Accepted);
+    for end in ["exit 1", "kill -9 $$", "result 'the API failed' true; exit 1", "result SENT"] {
+        let (outcome, detail) = outcome(&format!("call; sent; {end}"));
+        // Nobody heard what the session might say.
+        assert_eq!(outcome, Outcome::Accepted, "{end}");
+        assert!(detail.unwrap().starts_with("the courier ended before"), "{end}");
+    }
     assert_eq!(
-        outcome("trap '' TERM; call; sent; stay; sleep 600").0,
-        Outcome::Accepted,
+        outcome("trap '' TERM; call; sent; stay; sleep 600"),
+        (Outcome::Accepted, None),
         "one that does not leave is killed"
     );
 }
 
 #[test]
 fn a_version_that_tells_no_tool_results_is_judged_by_its_exact_word() {
-    assert_eq!(outcome("call; result SENT; stay").0, Outcome::Accepted);
-    fails("call; result 'I have SENT it'; stay", "report", "I have SENT it");
-    fails("call; result SENT; stay; exit 3", "exit", "it ended with 3");
+    assert_eq!(outcome("call; answer '\"ok\"'; result SENT; stay").0, Outcome::Accepted);
+    fails("call; answer '\"ok\"'; result 'I have SENT it'; stay", "report", "I have SENT it");
+    fails("call; answer '\"ok\"'; result SENT; stay; exit 3", "exit", "it ended with 3");
     fails("result NOT_SENT; stay", "report", "NOT_SENT");
+}
+
+#[test]
+fn no_word_stands_for_what_the_tool_did_not_say() {
+    for before in ["", "call", "call; answer '{\"success\":false}' other", "call; answer '{\"success\":\"true\"}'"] {
+        fails(&format!("{before}\nresult SENT; stay"), "report", "its tool did not; it may have arrived");
+    }
+    fails("call; answer '\"Error: nope\"' t true; result SENT; stay", "report", "could not be sent");
+}
+
+#[test]
+fn an_id_that_is_none_is_left_out() {
+    for id in ["$ANTHROPIC_API_KEY", "a b", "$(printf '%0100d' 7)"] {
+        let courier = format!("call; answer '{{\"success\":true,\"msg_id\":\"'\"{id}\"'\"}}'; notice held; stay");
+        let (mut server, _target) = World::new(&courier).open(&[]);
+        let told = send(&mut server, "Hello there").result();
+        assert_eq!((&told["outcome"], told.get("messageId")), (&json!("held"), None), "{id}");
+    }
 }
 
 #[test]
@@ -96,6 +129,11 @@ fn a_failed_run_says_what_it_printed() {
         "echo \"key $ANTHROPIC_API_KEY$ANTHROPIC_API_KEY proxy $HTTPS_PROXY\" >&2; exit 1",
         "exit",
         "key […][…] proxy […]",
+    );
+    fails(
+        "echo 'as me:proxy-sentinel, proxy-sentinel, sk-ant-0123456789abc, Bearer abc' >&2; exit 1",
+        "exit",
+        "as […], […], […], Bearer […]",
     );
 }
 

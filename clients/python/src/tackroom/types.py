@@ -969,7 +969,9 @@ class Peer(TypedDict):
     socketPath: NotRequired[str]
     """Its messaging socket, as the record names it."""
     addressable: bool
-    """Whether a message can reach it: its socket is there."""
+    """Whether somebody listens at its socket. In a home that the client named it takes no messages from here all the
+    same.
+    """
     endpoint: NotRequired[str]
     """`cc-peer:v1:<pid>:<name>:<socket>`, a projection and never an authority. Absent without a socket."""
 
@@ -1001,7 +1003,9 @@ class MessageResult(TypedDict):
     messageId: NotRequired[str]
     """The message's id in the session's transcript, where Claude Code gave one."""
     detail: NotRequired[str]
-    """What Claude Code said against it, or why an accepted message may be held or refused all the same."""
+    """What Claude Code said against it, or why an accepted message may be held or refused all the same: nobody could
+    hear of it, or the courier ended too early to.
+    """
 
 
 InboundPolicy: TypeAlias = Literal["accept", "hold", "refuse"]
