@@ -1,9 +1,10 @@
 //! Who drives: taking control, keeping it, losing it, letting it go.
 
 use crate::support::runtime::{Options, Process, Runtime};
-use crate::support::{Server, WORKSPACE, beside, plain, receipts, with_runtime};
+use crate::support::{DEADLINE, Server, WORKSPACE, beside, plain, receipts, with_runtime};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
+use std::time::Instant;
 
 fn main() -> Options {
     Options::main("main-1", WORKSPACE)
@@ -85,6 +86,18 @@ fn control_is_kept_while_it_is_held() {
     for _ in 0..12 {
         heartbeats(&runtime, 1);
         assert_eq!(runtime.controller().as_deref(), Some("anna"));
+    }
+}
+
+#[test]
+fn asking_who_drives_again_and_again_does_not_put_off_the_renewal() {
+    let (runtime, mut server) = with_runtime(hasty());
+    let anna = attach(&mut server, &runtime, "anna", json!({}));
+    server.at(&anna, "takeControl", json!({})).result();
+    let began = Instant::now();
+    while runtime.seen_rpc("heartbeat").len() < 3 {
+        assert!(began.elapsed() < DEADLINE, "control is not renewed");
+        controller(&mut server, &anna);
     }
 }
 
