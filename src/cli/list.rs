@@ -213,18 +213,18 @@ fn mark(entry: &Entry) -> Option<String> {
     let waiting_for = entry.activity.as_ref().and_then(|activity| activity.waiting_for.as_deref());
     let archived = entry.archived.and_then(|archived| archived.then_some("archived"));
     let relation = entry.parent.as_ref().map(|parent| relation(parent.relation));
-    waiting_for.map(str::to_owned).or_else(|| runtime(entry)).or(archived.or(relation).map(str::to_owned))
+    runtime(entry, waiting_for).or(waiting_for.map(str::to_owned)).or(archived.or(relation).map(str::to_owned))
 }
 
-/// That `tackroom attach` leads into it, who drives it, and how many others look.
-fn runtime(entry: &Entry) -> Option<String> {
+/// That `tackroom attach` leads into it, what it waits for, who drives it, and how many others look.
+fn runtime(entry: &Entry, waiting_for: Option<&str>) -> Option<String> {
     entry.doors.as_ref().filter(|doors| doors.contains(&Door::Runtime))?;
     let driver = entry.owner.as_ref().and_then(|owner| owner.controller.as_ref()).map(|one| one.client_id.as_str());
     let looking = entry.observers.iter().flatten().filter(|one| Some(one.client_id.as_str()) != driver).count();
     let driven = driver.map(|driver| format!("{driver} drives"));
     let looked_at = (looking > 0).then(|| if looking == 1 { "1 looks".to_owned() } else { format!("{looking} look") });
-    let who: Vec<String> = driven.into_iter().chain(looked_at).collect();
-    Some(if who.is_empty() { "runtime".to_owned() } else { format!("runtime: {}", who.join(", ")) })
+    let told: Vec<String> = waiting_for.map(str::to_owned).into_iter().chain(driven).chain(looked_at).collect();
+    Some(if told.is_empty() { "runtime".to_owned() } else { format!("runtime: {}", told.join(", ")) })
 }
 
 fn relation(relation: Relation) -> &'static str {

@@ -53,7 +53,7 @@ fn table(peers: &[Peer], now_ms: i64, home: Option<&str>, screen: &Screen) -> St
     let row = |peer: &Peer| {
         let directory = peer.cwd.as_deref().map_or_else(|| "-".to_owned(), |path| words::path(path, home));
         let name = match &peer.waiting_for {
-            Some(what) => format!("[{what}] {}", peer.name),
+            Some(what) => format!("{} [{what}]", peer.name),
             None => peer.name.clone(),
         };
         vec![

@@ -6,11 +6,10 @@ use std::io::{BufRead, StdinLock};
 use std::process::ExitCode;
 
 const SESSION: &str = "demo-session";
-const TOOL: &str = "demo-tool";
 
 /// Answers what it is asked until nobody asks any more.
 pub fn run() -> Result<ExitCode, Failure> {
-    let mut agent = Agent { input: std::io::stdin().lock() };
+    let mut agent = Agent { input: std::io::stdin().lock(), turns: 0 };
     while let Some(message) = agent.next()? {
         agent.answer(&message)?;
     }
@@ -19,6 +18,7 @@ pub fn run() -> Result<ExitCode, Failure> {
 
 struct Agent {
     input: StdinLock<'static>,
+    turns: usize,
 }
 
 impl Agent {
@@ -50,7 +50,9 @@ impl Agent {
         for piece in ["I am the demo's ", "own agent: no model ", "answers here. "] {
             update(&json!({ "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": piece } }))?;
         }
-        let tool = json!({ "toolCallId": TOOL, "title": "Water the tomatoes", "kind": "execute", "status": "pending",
+        self.turns += 1;
+        let id = format!("demo-tool-{}", self.turns);
+        let tool = json!({ "toolCallId": id, "title": "Water the tomatoes", "kind": "execute", "status": "pending",
             "rawInput": { "litres": 2 } });
         update(&merged(json!({ "sessionUpdate": "tool_call" }), &tool))?;
         let options = json!([
@@ -65,7 +67,7 @@ impl Agent {
             false => ("failed", "Not watered, then."),
         };
         let text = json!({ "type": "text", "text": said });
-        let done = json!({ "sessionUpdate": "tool_call_update", "toolCallId": TOOL, "status": status,
+        let done = json!({ "sessionUpdate": "tool_call_update", "toolCallId": id, "status": status,
             "content": [{ "type": "content", "content": text }] });
         update(&done)?;
         update(&json!({ "sessionUpdate": "agent_message_chunk", "content": text }))?;

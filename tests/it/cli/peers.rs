@@ -12,7 +12,7 @@ fn live_sessions_are_shown_with_what_they_wait_for_first() {
     let expected = format!(
         "\
 STATUS   {:width$}  AGE  REACHABLE  NAME                          DIRECTORY
-waiting  {:width$}  5m   no socket  [permission prompt] reviewer  ~/proj
+waiting  {:width$}  5m   no socket  reviewer [permission prompt]  ~/proj
 busy     {:width$}  1h   no socket  a-builder                     ~/proj
 ",
         "PID",
