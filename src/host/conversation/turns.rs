@@ -6,7 +6,6 @@ use super::super::fault::Fault;
 use super::super::history::append;
 use super::{Caller, Conversation, Locked, members};
 use crate::limits;
-use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::oneshot;
@@ -35,8 +34,7 @@ impl Turn {
 }
 
 /// What a client has run that the descriptor lists.
-#[derive(Debug, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[derive(Debug)]
 pub(in super::super) enum Operation {
     /// A command of the agent.
     Prompt { operation_id: String, arguments: String },

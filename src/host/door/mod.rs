@@ -7,6 +7,7 @@ mod admit;
 mod answer;
 mod credentials;
 mod events;
+mod params;
 mod rpc;
 mod socket;
 
@@ -77,17 +78,19 @@ impl Sockets {
         self.open.insert(self.last, Arc::downgrade(socket));
     }
 
-    /// Makes room for one more, at the cost of who has been silent for the longest time. False: all are at work.
+    /// Makes room for one more, at the cost of who has been silent for the longest time, else of who is at work for a guest
+    /// for the longest time: no guest keeps the owner out. False: all are at work for the owner.
     fn make_room(&mut self) -> bool {
         self.open.retain(|_, socket| socket.strong_count() > 0);
         if self.open.len() < limits::HOST_CONNECTIONS {
             return true;
         }
-        let silent = self.open.iter().filter_map(|(id, socket)| {
+        let yielding = self.open.iter().filter_map(|(id, socket)| {
             let socket = socket.upgrade()?;
-            socket.is_silent().then_some((socket.phase().1, *id, socket))
+            let is_busy = !socket.is_silent();
+            (!is_busy || socket.is_of_guest()).then(|| ((is_busy, socket.phase().1, *id), socket))
         });
-        let Some((_, id, socket)) = silent.min_by_key(|(since, id, _)| (*since, *id)) else { return false };
+        let Some(((.., id), socket)) = yielding.min_by_key(|(order, _)| *order) else { return false };
         socket.stop.cancel();
         self.open.remove(&id);
         true
@@ -128,7 +131,7 @@ async fn serve(door: Arc<Door>, socket: Arc<Socket>) {
             }
             () = late => {
                 if socket.phase().0 == Phase::Head {
-                    socket.say_late();
+                    socket.say("408 Request Timeout", "the request took too long");
                 }
                 break;
             }
@@ -147,7 +150,7 @@ async fn serve(door: Arc<Door>, socket: Arc<Socket>) {
 
 /// Turns a client away.
 async fn refuse(stream: TcpStream) {
-    let answer = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
-    let _ = stream.try_write(answer);
-    Socket::new(stream, Default::default()).linger().await;
+    let socket = Socket::new(stream, Default::default());
+    socket.say("503 Service Unavailable", "all connections are at work");
+    socket.linger().await;
 }
