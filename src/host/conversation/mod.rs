@@ -245,7 +245,11 @@ impl Conversation {
     }
 
     fn lock(&self) -> Locked<'_> {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let State { turn, leases, .. } = &mut *state;
+        if let Some(client) = turn.as_ref().and_then(Turn::submitter) {
+            leases.keep(client, self.clock.now_ms());
+        }
         Locked { state, unattended: self.unattended }
     }
 }

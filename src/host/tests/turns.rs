@@ -275,3 +275,20 @@ async fn an_agent_that_takes_nothing_more_is_no_hang() {
     }
     until(async || client.call("interrupt", json!({})).await["error"]["code"] == -32002).await;
 }
+
+#[tokio::test]
+async fn who_waits_for_its_turn_drives_until_it_ends() {
+    let (host, mut script) = with(Options { lease_ttl: Duration::from_millis(1), ..options() }).await;
+    let (client, other) = (Client::new(&host, "a"), Client::new(&host, "b"));
+    let (reply, ()) = tokio::join!(client.ok("submit", json!({ "prompt": "slow" })), async {
+        script.prompted().await;
+        for _ in 0..50 {
+            let lease = other.ok("frontend.v2.lease", json!({})).await;
+            assert_eq!(lease["controller"]["client_id"], "a");
+        }
+        assert_eq!(other.error("interrupt", json!({})).await["name"], "controller_required");
+        script.end().await;
+    });
+    assert_eq!(reply["reply"], "");
+    until_lease(&other, |lease| lease["controller"].is_null()).await;
+}
