@@ -1,7 +1,12 @@
 //! The runtime's HTTP API, on a loopback port.
 //!
 //! hyper's own server speaks HTTP; four routes need no framework above it. What hyper leaves to others is here: how long a
-//! client may take for its requests and its answers, how many there may be, and that none of them is a web page.
+//! client may take for its requests and its answers, how many there may be, and that none of them is a web page. Every
+//! refusal has a body `{"error": ...}` but 400, 414 and 431, which hyper itself answers with none.
+//!
+//! Half of the connections may be streams of events, 8 of one client; one more is refused with 429. For a connection over
+//! the bound the oldest silent one is closed, else the oldest that works for a client whose credential the owner made: only
+//! the owner's own clients can keep the owner out, with 503.
 
 mod admit;
 mod answer;
