@@ -414,8 +414,13 @@ pub const HOST_CREDENTIALS: usize = 256;
 
 // Hosts: the door.
 
-/// Connections to a hosted agent's door; for one more the oldest idle one is closed.
+/// Connections to a hosted agent's door; for one more the oldest idle one is closed, else the oldest of a client whose
+/// credential the owner made.
 pub const HOST_CONNECTIONS: usize = 256;
+/// Those of them that may be streams of events: there must be room to ask, and to end all.
+pub const HOST_STREAMS: usize = HOST_CONNECTIONS / 2;
+/// Streams of events of one client.
+pub const HOST_STREAMS_OF_ONE: usize = 8;
 /// How long a connection to it may lie idle, as long as at other runtimes.
 pub const HOST_IDLE: Duration = Duration::from_secs(300);
 /// How long a client may take for the head of a request.

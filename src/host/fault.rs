@@ -45,6 +45,11 @@ impl Fault {
         Self::named(-32000, "busy", Some("input"), "a turn is already in progress")
     }
 
+    /// There are so many streams of events already.
+    pub(super) fn streams(message: &str) -> Self {
+        Self::named(-32000, "busy", Some("events"), message)
+    }
+
     /// The turn was interrupted.
     pub(super) fn interrupted() -> Self {
         Self::named(-32001, "execution", Some("input"), "the turn was interrupted")

@@ -6,6 +6,7 @@
 use super::agent::Event;
 use super::history::{History, Message, Step, append, written};
 use crate::limits;
+use crate::runtime::Scrub;
 use hyper::body::Bytes;
 use serde_json::{Map, Value, json};
 use std::collections::VecDeque;
@@ -30,6 +31,7 @@ pub(super) struct Feed {
     /// Requests that left the ring for the history, which does not hold them.
     lost: Vec<u64>,
     subscribers: Vec<Subscriber>,
+    scrub: Scrub,
 }
 
 #[derive(Debug)]
@@ -71,9 +73,9 @@ impl Subscription {
 }
 
 impl Feed {
-    /// A feed whose history is what was said before.
-    pub(super) fn new(history: &[Event]) -> Self {
-        let mut feed = Self::default();
+    /// A feed whose history is what was said before. No event tells what `scrub` takes out.
+    pub(super) fn new(history: &[Event], scrub: Scrub) -> Self {
+        let mut feed = Self { scrub, ..Self::default() };
         for event in history {
             if let Some(step) = Step::of(event.kind, &event.payload) {
                 feed.history.take(step);
@@ -95,7 +97,7 @@ impl Feed {
         self.last += 1;
         let step = Step::of(kind, &payload);
         let request = payload.get("request").and_then(|request| request.get("id")).and_then(Value::as_u64);
-        let frame = Frame::new(self.last, kind, payload);
+        let frame = Frame::new(self.last, kind, payload, &self.scrub);
         let bytes = frame.0.clone();
         self.ring_bytes += bytes.len();
         self.ring.push_back(Kept { sequence: self.last, frame, step, request });
@@ -184,9 +186,9 @@ impl Subscriber {
 }
 
 impl Frame {
-    fn new(sequence: u64, kind: &str, payload: Map<String, Value>) -> Self {
+    fn new(sequence: u64, kind: &str, payload: Map<String, Value>, scrub: &Scrub) -> Self {
         let event = json!({ "sequence": sequence, "kind": kind, "payload": payload });
-        Self([BEFORE, event.to_string().as_bytes(), AFTER].concat().into())
+        Self([BEFORE, &scrub.clean(event.to_string().into_bytes()), AFTER].concat().into())
     }
 
     fn json(&self) -> &[u8] {

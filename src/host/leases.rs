@@ -72,6 +72,14 @@ impl Leases {
         self.expired = None;
     }
 
+    /// The client has been there all along: what it holds has not lapsed, however long nobody looked.
+    pub(super) fn keep(&mut self, client: &str, now_ms: u64) {
+        self.touch(client, now_ms);
+        if let Some(held) = self.controller.as_mut().filter(|held| held.client_id == client) {
+            held.expires_at_ms = now_ms.saturating_add(self.ttl_ms);
+        }
+    }
+
     /// Renews what the client has: that it looks, and with `renews_control` that it drives. What lapsed stays so, which
     /// is no error.
     pub(super) fn heartbeat(&mut self, client: &str, renews_control: bool, now_ms: u64) {

@@ -5,6 +5,11 @@
 //! history, leases, what is asked of a person), and `agent` (the child process and its protocol).
 //! `start` is how one comes to be that outlives who starts it.
 //!
+//! What there is too much of is bounded (`limits::HOST_*`, `limits::AGENT_*`): a text of the agent is cut at 1 MiB in its
+//! event; a stream that is 1024 events or 16 MiB behind ends, and its client attaches again; an observer without a stream
+//! is forgotten after 120 s, whatever the time of a lease is. The owner's credential is taken out of all that the agent
+//! says, be it an event, an answer or its last words; said in pieces it can still be put together from a stream.
+//!
 //! Of the API that existing runtimes speak this is left out on purpose: `/events` (the same events without numbers),
 //! `/observer` and the scripts that belong to it, `?token=` in an address (it ends up in logs), and the WebSocket.
 

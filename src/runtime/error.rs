@@ -113,8 +113,8 @@ impl Error {
     pub(super) fn sign(&self) -> Sign {
         use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
         match self {
-            // In the words of the contract: it is there, whatever it refused.
-            Self::Remote(_) => Sign::Contact,
+            // It is there, whatever it refused: one that is busy with others must not be forgotten for it.
+            Self::Remote(_) | Self::Http { .. } => Sign::Contact,
             Self::Refused(error) => match error.kind() {
                 ConnectionRefused | ConnectionReset | ConnectionAborted => Sign::Failure,
                 _ => Sign::Untried,

@@ -7,17 +7,18 @@ use memchr::memmem::Finder;
 use serde_json::value::RawValue;
 
 /// Takes a runtime's token out of what the runtime says.
-pub(super) struct Scrub {
+#[derive(Clone, Debug, Default)]
+pub struct Scrub {
     /// The token, and how JSON spells it where that differs.
     spellings: Vec<Finder<'static>>,
 }
 
 impl Scrub {
     /// Looks for this token. One that is too short may be an ordinary word and is left alone.
-    pub(super) fn new(token: &Token) -> Self {
+    pub fn new(token: &Token) -> Self {
         let secret = token.secret();
         if secret.len() < limits::TOKEN_SCRUBBED {
-            return Self { spellings: Vec::new() };
+            return Self::default();
         }
         let quoted = serde_json::Value::from(secret).to_string();
         let mut spellings = vec![secret, &quoted[1..quoted.len() - 1]];
@@ -44,7 +45,7 @@ impl Scrub {
     }
 
     /// The same bytes, with `<token>` wherever the token stood.
-    fn clean(&self, mut bytes: Vec<u8>) -> Vec<u8> {
+    pub fn clean(&self, mut bytes: Vec<u8>) -> Vec<u8> {
         for spelling in &self.spellings {
             if spelling.find(&bytes).is_some() {
                 bytes = replace(&bytes, spelling);

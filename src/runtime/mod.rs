@@ -28,6 +28,7 @@ pub use attach::timely;
 pub use attachment::Attachment;
 pub use error::{Error, RemoteError};
 pub use http::{Caller, Client, read};
+pub use intake::Scrub;
 pub use observed::{Observed, Runtime, Trouble};
 pub use probe::Known;
 pub use receipt::{Record, Refusal};

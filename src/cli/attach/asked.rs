@@ -4,6 +4,7 @@ use crate::cli::clean::{clean, one_line};
 use crate::cli::line::{Line, cut};
 use crate::cli::output::Colour;
 use crate::protocol::{Decision, Elicited, ElicitedAction, RuntimeResponse};
+use serde::Deserialize;
 use serde_json::Value;
 
 /// A request that is not settled.
@@ -16,6 +17,8 @@ pub struct Asked {
     what: String,
     /// All that is known of it: who approves must see what.
     details: String,
+    /// How an approval may be decided.
+    decisions: Vec<Decision>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +28,12 @@ enum Kind {
     Other,
 }
 
+/// What is typed for a decision, and what it does.
+const DECIDED_BY: [(&str, Decision, &str); 3] = [
+    ("y", Decision::Allow, "y runs it"),
+    ("n", Decision::Deny, "n does not"),
+    ("a", Decision::AllowForSession, "a allows it for this session"),
+];
 /// Characters of the details; who approves is told where there are more.
 const DETAILS: usize = 4_000;
 /// Characters of what is asked, in one line.
@@ -57,7 +66,11 @@ impl Asked {
             }
         };
         let details = if details.is_null() { String::new() } else { details.to_string() };
-        Some(Self { id, kind, what, details })
+        let offered =
+            |offered: &Vec<Value>| offered.iter().filter_map(|word| Decision::deserialize(word).ok()).collect();
+        let decisions = asked["decisions"].as_array().map(offered);
+        let decisions = decisions.unwrap_or_else(|| DECIDED_BY.map(|(_, decision, _)| decision).to_vec());
+        Some(Self { id, kind, what, details, decisions })
     }
 
     /// The request for a person.
@@ -79,7 +92,11 @@ impl Asked {
     pub fn choices(&self) -> String {
         let what = cut(&one_line(&self.what), WHAT);
         match self.kind {
-            Kind::Approval => format!("{what}: y runs it, n does not, a allows it for this session"),
+            Kind::Approval => {
+                let offered = DECIDED_BY.iter().filter(|(_, decision, _)| self.decisions.contains(decision));
+                let does: Vec<_> = offered.map(|(.., does)| *does).collect();
+                format!("{what}: {}", does.join(", "))
+            }
             Kind::Elicitation | Kind::Other => format!("{what}: type an answer, /decline or /cancel"),
         }
     }
@@ -96,10 +113,11 @@ impl Asked {
     pub fn answer(&self, line: &str) -> Option<RuntimeResponse> {
         let line = line.trim();
         match (self.kind, line) {
-            (Kind::Approval, "y") => Some(self.decided(Decision::Allow)),
-            (Kind::Approval, "n") => Some(self.decided(Decision::Deny)),
-            (Kind::Approval, "a") => Some(self.decided(Decision::AllowForSession)),
-            (Kind::Approval, _) => None,
+            (Kind::Approval, line) => {
+                let (_, decision, _) = DECIDED_BY.iter().find(|(letter, ..)| *letter == line)?;
+                let decided = RuntimeResponse::Approval { request_id: self.id, decision: *decision };
+                self.decisions.contains(decision).then_some(decided)
+            }
             (_, "/decline") => Some(self.elicited(ElicitedAction::Decline, None)),
             (_, "/cancel") => Some(self.elicited(ElicitedAction::Cancel, None)),
             (_, line) if line.is_empty() || line.starts_with('/') => None,
@@ -108,10 +126,6 @@ impl Asked {
                 Some(self.elicited(ElicitedAction::Accept, Some(content)))
             }
         }
-    }
-
-    fn decided(&self, decision: Decision) -> RuntimeResponse {
-        RuntimeResponse::Approval { request_id: self.id, decision }
     }
 
     fn elicited(&self, action: ElicitedAction, content: Option<Value>) -> RuntimeResponse {
@@ -161,6 +175,16 @@ mod tests {
         for line in ["", "yes", "Y", "and then", "/decline"] {
             assert_eq!(decided(line), None, "{line}");
         }
+    }
+
+    #[test]
+    fn only_what_is_offered_can_be_chosen() {
+        let approval = asked("approval", json!({ "tool": "bash", "decisions": ["deny", "allow", "of the future"] }));
+        assert_eq!(approval.choices(), "bash: y runs it, n does not");
+        assert!(approval.answer("a").is_none());
+        assert!(approval.answer("y").is_some() && approval.answer("n").is_some());
+        let any = asked("approval", json!({ "tool": "bash" }));
+        assert_eq!(any.choices(), "bash: y runs it, n does not, a allows it for this session");
     }
 
     #[test]

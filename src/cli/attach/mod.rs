@@ -20,6 +20,7 @@ use crate::service::Local;
 use clap::Args;
 use serde_json::Value;
 use session::Session;
+use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use view::View;
@@ -94,6 +95,19 @@ pub fn refusal(event: &RuntimeEvent) -> Option<RuntimeResponse> {
     Some(asked::Asked::of(&session::payload(event))?.refusal())
 }
 
+/// What happened since the history ends. What was asked and answered is told again after it, and would look as if it was
+/// asked now.
+fn replayed(replay: &[RuntimeEvent]) -> impl Iterator<Item = (&str, Value)> {
+    let events: Vec<_> = replay.iter().map(|event| (event.kind.as_str(), session::payload(event))).collect();
+    let resolved = events.iter().filter(|(kind, _)| *kind == "request_resolved");
+    let answered: BTreeSet<u64> = resolved.filter_map(|(_, payload)| payload["request_id"].as_u64()).collect();
+    let is_over = move |kind: &str, payload: &Value| {
+        let id = if kind == "request" { &payload["request"]["id"] } else { &payload["request_id"] };
+        matches!(kind, "request" | "request_resolved") && id.as_u64().is_some_and(|id| answered.contains(&id))
+    };
+    events.into_iter().filter(move |(kind, payload)| !is_over(kind, payload))
+}
+
 /// The lines of what there was before, and whose it is.
 fn opening(args: &AttachArgs, session: &Session, joined: &AttachResult, view: &mut View) -> Vec<Line> {
     let mut lines: Vec<Line> = joined
@@ -102,7 +116,7 @@ fn opening(args: &AttachArgs, session: &Session, joined: &AttachResult, view: &m
         .filter_map(|message| serde_json::from_str::<Value>(message.get()).ok())
         .flat_map(|message| View::message(&message))
         .collect();
-    lines.extend(joined.replay.iter().flat_map(|event| view.event(&event.kind, &session::payload(event))));
+    lines.extend(replayed(&joined.replay).flat_map(|(kind, payload)| view.event(kind, &payload)));
     let about = &session.about;
     let words = [about.source_harness.as_deref(), about.model.as_deref()];
     let known = words.into_iter().flatten().collect::<Vec<_>>().join(", ");
@@ -111,4 +125,22 @@ fn opening(args: &AttachArgs, session: &Session, joined: &AttachResult, view: &m
     lines.push(Line::note(&format!("{role} {}{known} as {}", args.id, session.client_id)));
     lines.push(Line::note(if args.observe { LOOKED_AT } else { WATCHED }));
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_was_answered_is_not_asked_again() {
+        let asked = |id: u64| json!({ "kind": "request", "sequence": id, "payload": { "request": { "id": id } } });
+        let answered = json!({ "kind": "request_resolved", "sequence": 3, "payload": { "request_id": 1 } });
+        let done = json!({ "kind": "turn_started", "sequence": 4, "payload": {} });
+        let replay: Vec<RuntimeEvent> =
+            [asked(1), asked(2), answered, done].map(|event| serde_json::from_value(event).unwrap()).into();
+        let told: Vec<_> = replayed(&replay).map(|(kind, payload)| (kind.to_owned(), payload)).collect();
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert_eq!((&told[0].1["request"]["id"], told[1].0.as_str()), (&json!(2), "turn_started"));
+    }
 }

@@ -285,9 +285,13 @@ impl Terminal<'_> {
             Typed::Nothing => {}
             Typed::Quit => return Some(End::Left),
             Typed::Help => {
-                self.canvas.put_between(typed::HELP.map(Line::note).to_vec());
+                let help = typed::help(self.session.about.actions.steer);
+                self.canvas.put_between(help.into_iter().map(Line::note).collect());
             }
-            Typed::Unanswered => self.say(Line::note("answer what is asked first, or /steer TEXT")),
+            Typed::Unanswered if self.session.about.actions.steer => {
+                self.say(Line::note("answer what is asked first, or /steer TEXT"));
+            }
+            Typed::Unanswered => self.say(Line::note("answer what is asked first")),
             Typed::Unknown(word) => {
                 self.say(Line::note(&format!("there is no /{word}; /help says what there is, //TEXT says /TEXT")));
             }

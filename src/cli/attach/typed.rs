@@ -20,17 +20,24 @@ pub enum Typed {
     Unknown(String),
 }
 
-/// What `/help` says.
-pub const HELP: [&str; 8] = [
-    "type to begin a turn, or to steer the one that runs; //TEXT says /TEXT",
-    "y, n, a and Enter: allow what is asked once, deny it, allow it for this session",
-    "an answer (JSON or text), /decline, /cancel: to a question of the agent",
-    "/take: drive, whoever does; /release: let go, and go on looking",
-    "/steer TEXT: say something to the turn that runs, also while a question waits",
-    "Ctrl-C: interrupt the turn that runs",
-    "Ctrl-D, /quit: leave; the runtime goes on",
-    "/help: this",
-];
+/// What `/help` says where a turn that runs can be steered, or cannot.
+pub fn help(steers: bool) -> Vec<&'static str> {
+    let begin = if steers {
+        "type to begin a turn, or to steer the one that runs; //TEXT says /TEXT"
+    } else {
+        "type to begin a turn; //TEXT says /TEXT"
+    };
+    let steer = "/steer TEXT: say something to the turn that runs, also while a question waits";
+    let mut lines = vec![
+        begin,
+        "y, n, a and Enter: allow what is asked once, deny it, allow it for this session, as far as it is offered",
+        "an answer (JSON or text), /decline, /cancel: to a question of the agent",
+        "/take: drive, whoever does; /release: let go, and go on looking",
+    ];
+    lines.extend(steers.then_some(steer));
+    lines.extend(["Ctrl-C: interrupt the turn that runs", "Ctrl-D, /quit: leave; the runtime goes on", "/help: this"]);
+    lines
+}
 
 /// Reads a line, where the first of what is asked may be answered by it.
 pub fn read(line: &str, asked: Option<&Asked>) -> Typed {
@@ -61,6 +68,12 @@ pub fn read(line: &str, asked: Option<&Asked>) -> Typed {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn help_is_of_what_can_be_done() {
+        assert!(help(true).concat().contains("/steer") && help(true).concat().contains("to steer"));
+        assert!(!help(false).concat().contains("steer"));
+    }
 
     #[test]
     fn a_line_is_said_answered_or_obeyed() {

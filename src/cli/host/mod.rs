@@ -37,11 +37,11 @@ pub struct HostArgs {
     /// What becomes of what the agent asks while nobody watches
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = UnattendedArg::Deny)]
     unattended: UnattendedArg,
-    /// How long who drives may be silent
+    /// How long who drives may be silent; whoever only looks is remembered for 120 s whatever this says
     #[arg(long, value_name = "MILLISECONDS", default_value_t = LEASE_MS, value_parser = clap::value_parser!(u64).range(100..=86_400_000))]
     lease_ttl_ms: u64,
     /// Run in a new session of tmux, and return when the agent is ready
-    #[arg(long, value_name = "NAME", value_parser = tmux::name)]
+    #[arg(long, value_name = "NAME", value_parser = tmux::name, conflicts_with = "detach")]
     tmux: Option<String>,
     /// Run in the background, and return when the agent is ready
     #[arg(long)]

@@ -13,8 +13,8 @@ use super::fault::Fault;
 use super::feed::{Feed, payload};
 use super::leases::Leases;
 use super::{End, Options, Unattended};
-use crate::limits;
 use crate::protocol::Permission;
+use crate::runtime::Scrub;
 use crate::runtime::wire::Lease;
 pub use news::{News, Piece};
 use serde_json::{Map, Value, json};
@@ -56,6 +56,8 @@ pub(super) struct Conversation {
     runtime_id: String,
     profile: Option<String>,
     unattended: Unattended,
+    /// Takes the owner's credential out of what the agent says: it may have read the receipt.
+    scrub: Scrub,
     /// Cancelled when the runtime has ended.
     over: CancellationToken,
     /// Told each time that a stream ended.
@@ -100,10 +102,11 @@ impl Conversation {
     /// A conversation with an agent, and what it tells: to be given to [`Conversation::listen`].
     pub(super) fn new(agent: Agent, options: Options) -> (Self, mpsc::Receiver<Told>) {
         let Agent { facts, history, asks, told, pid: _ } = agent;
+        let scrub = Scrub::new(&options.token);
         let state = State {
             asks: Some(asks),
             facts,
-            feed: Feed::new(&history),
+            feed: Feed::new(&history, scrub.clone()),
             leases: Leases::new(options.lease_ttl),
             approvals: Approvals::default(),
             credentials: Credentials::new(&options.token),
@@ -118,6 +121,7 @@ impl Conversation {
             runtime_id: options.runtime_id,
             profile: options.profile,
             unattended: options.unattended,
+            scrub,
             over: CancellationToken::new(),
             left: watch::Sender::new(()),
         };
@@ -151,6 +155,11 @@ impl Conversation {
     /// Cancelled once the runtime has ended.
     pub(super) fn over(&self) -> &CancellationToken {
         &self.over
+    }
+
+    /// What takes the owner's credential out of what is told.
+    pub(super) fn scrub(&self) -> &Scrub {
+        &self.scrub
     }
 
     /// Why the runtime ended, if it did.
@@ -225,6 +234,8 @@ impl Conversation {
     }
 
     fn gone(&self, gone: Gone) {
+        let clean = |text: String| String::from_utf8_lossy(&self.scrub.clean(text.into_bytes())).into_owned();
+        let gone = Gone { how: clean(gone.how), stderr: clean(gone.stderr) };
         let mut message = format!("the agent is gone: {}", gone.how);
         if !gone.stderr.is_empty() {
             message = format!("{message}; it last said: {}", gone.stderr);
@@ -234,7 +245,11 @@ impl Conversation {
     }
 
     fn lock(&self) -> Locked<'_> {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let State { turn, leases, .. } = &mut *state;
+        if let Some(client) = turn.as_ref().and_then(Turn::submitter) {
+            leases.keep(client, self.clock.now_ms());
+        }
         Locked { state, unattended: self.unattended }
     }
 }
@@ -336,10 +351,4 @@ fn members(object: Value) -> Payload {
         Value::Object(members) => members,
         _ => Map::new(),
     }
-}
-
-/// How many messages are asked for; what is no number counts as not said.
-pub(super) fn limit(params: &Value) -> usize {
-    let asked = params.get("limit").and_then(Value::as_u64).unwrap_or(limits::HISTORY_DEFAULT.into());
-    asked.clamp(1, limits::HISTORY_MAX.into()) as usize
 }

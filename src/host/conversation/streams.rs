@@ -1,6 +1,7 @@
 //! Who listens, and with what credential.
 
 use super::super::credentials::Grants;
+use super::super::fault::Fault;
 use super::super::feed::Subscription;
 use super::{Caller, Conversation};
 use crate::limits;
@@ -52,8 +53,22 @@ impl Drop for Listener {
 
 impl Conversation {
     /// Listens from now on. The stream must end when `stop` is cancelled.
-    pub(in super::super) fn subscribe(self: &Arc<Self>, caller: &Caller, stop: CancellationToken) -> Listener {
+    ///
+    /// # Errors
+    /// Where there are too many streams, of this client or of all.
+    pub(in super::super) fn subscribe(
+        self: &Arc<Self>,
+        caller: &Caller,
+        stop: CancellationToken,
+    ) -> Result<Listener, Fault> {
         let mut state = self.lock();
+        let own = state.streams.values().filter(|stream| stream.client_id == caller.client_id).count();
+        if own >= limits::HOST_STREAMS_OF_ONE {
+            return Err(Fault::streams("this client has too many streams of events open; close one"));
+        }
+        if state.streams.len() >= limits::HOST_STREAMS {
+            return Err(Fault::streams("too many streams of events are open; try again when one is closed"));
+        }
         state.last_stream += 1;
         let id = state.last_stream;
         let subscription = state.feed.subscribe(id);
@@ -64,7 +79,7 @@ impl Conversation {
         let approves = caller.must(&[Interact, Approve]).is_ok();
         let stream = Stream { client_id: caller.client_id.clone(), is_minted: caller.is_minted, approves, stop };
         state.streams.insert(id, stream);
-        Listener { conversation: Arc::clone(self), subscription }
+        Ok(Listener { conversation: Arc::clone(self), subscription })
     }
 
     /// Makes a credential for a client.

@@ -6,7 +6,6 @@ use super::super::fault::Fault;
 use super::super::history::append;
 use super::{Caller, Conversation, Locked, members};
 use crate::limits;
-use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::oneshot;
@@ -15,7 +14,10 @@ use tokio::sync::oneshot;
 #[derive(Debug, Default)]
 pub(super) struct Turn {
     reply: String,
-    /// Whoever waits for its end.
+    client_id: String,
+    /// Where its client waits for the answer, if it does.
+    submitted: Option<oneshot::Sender<Ended>>,
+    /// Whoever else waits for its end.
     waiting: Vec<oneshot::Sender<Ended>>,
 }
 
@@ -28,6 +30,12 @@ enum Ended {
 }
 
 impl Turn {
+    /// Its client, while that waits for the answer: it need not say otherwise that it is there.
+    pub(super) fn submitter(&self) -> Option<&str> {
+        let waits = self.submitted.as_ref().is_some_and(|submitted| !submitted.is_closed());
+        waits.then_some(self.client_id.as_str())
+    }
+
     /// The agent said more.
     pub(super) fn answered(&mut self, text: &str) {
         append(&mut self.reply, text, limits::HOST_REPLY);
@@ -35,8 +43,7 @@ impl Turn {
 }
 
 /// What a client has run that the descriptor lists.
-#[derive(Debug, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[derive(Debug)]
 pub(in super::super) enum Operation {
     /// A command of the agent.
     Prompt { operation_id: String, arguments: String },
@@ -139,7 +146,7 @@ impl Conversation {
         Ok(json!({ "kind": "session", "operation_id": operation_id }))
     }
 
-    fn start(&self, caller: &Caller, prompt: Prompt, waiting: Option<oneshot::Sender<Ended>>) -> Result<(), Fault> {
+    fn start(&self, caller: &Caller, prompt: Prompt, submitted: Option<oneshot::Sender<Ended>>) -> Result<(), Fault> {
         let mut state = self.lock();
         state.leases.acquire(&caller.client_id, self.clock.now_ms())?;
         if !prompt.images.is_empty() && !state.facts.images {
@@ -153,7 +160,7 @@ impl Conversation {
             said.insert("images".to_owned(), prompt.images.len().into());
         }
         state.ask(Ask::Prompt(prompt), "input")?;
-        state.turn = Some(Turn { reply: String::new(), waiting: waiting.into_iter().collect() });
+        state.turn = Some(Turn { client_id: caller.client_id.clone(), submitted, ..Turn::default() });
         state.tell("user_message", said);
         state.tell("turn_started", versioned());
         Ok(())
@@ -195,7 +202,7 @@ impl Locked<'_> {
             }
         };
         self.tell(kind, told);
-        for waiting in turn.waiting {
+        for waiting in turn.submitted.into_iter().chain(turn.waiting) {
             // Who waited may have gone.
             let _ = waiting.send(ended.clone());
         }

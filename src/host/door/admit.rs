@@ -38,6 +38,7 @@ impl Door {
     async fn route(&self, socket: &Arc<Socket>, request: Request<Incoming>) -> Result<Answer, (StatusCode, Fault)> {
         let (head, body) = request.into_parts();
         let caller = self.admit(&head)?;
+        socket.serves(&caller);
         let answer = match (&head.method, head.uri.path()) {
             (&Method::POST, wire::RPC) => match read(&head, body).await {
                 Ok(body) => {
@@ -50,6 +51,7 @@ impl Door {
             (&Method::GET, wire::EVENTS) => {
                 caller.must(&[Observe]).map_err(|fault| (StatusCode::FORBIDDEN, fault))?;
                 let listener = self.conversation.subscribe(&caller, socket.stop.clone());
+                let listener = listener.map_err(|fault| (StatusCode::TOO_MANY_REQUESTS, fault))?;
                 stream(Events::new(listener, Arc::clone(socket)))
             }
             (&Method::POST, path @ (credentials::MINT | credentials::REVOKE)) => {

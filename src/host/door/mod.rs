@@ -1,12 +1,18 @@
 //! The runtime's HTTP API, on a loopback port.
 //!
 //! hyper's own server speaks HTTP; four routes need no framework above it. What hyper leaves to others is here: how long a
-//! client may take for its requests and its answers, how many there may be, and that none of them is a web page.
+//! client may take for its requests and its answers, how many there may be, and that none of them is a web page. Every
+//! refusal has a body `{"error": ...}` but 400, 414 and 431, which hyper itself answers with none.
+//!
+//! Half of the connections may be streams of events, 8 of one client; one more is refused with 429. For a connection over
+//! the bound the oldest silent one is closed, else the oldest that works for a client whose credential the owner made: only
+//! the owner's own clients can keep the owner out, with 503.
 
 mod admit;
 mod answer;
 mod credentials;
 mod events;
+mod params;
 mod rpc;
 mod socket;
 
@@ -77,17 +83,19 @@ impl Sockets {
         self.open.insert(self.last, Arc::downgrade(socket));
     }
 
-    /// Makes room for one more, at the cost of who has been silent for the longest time. False: all are at work.
+    /// Makes room for one more, at the cost of who has been silent for the longest time, else of who is at work for a guest
+    /// for the longest time: no guest keeps the owner out. False: all are at work for the owner.
     fn make_room(&mut self) -> bool {
         self.open.retain(|_, socket| socket.strong_count() > 0);
         if self.open.len() < limits::HOST_CONNECTIONS {
             return true;
         }
-        let silent = self.open.iter().filter_map(|(id, socket)| {
+        let yielding = self.open.iter().filter_map(|(id, socket)| {
             let socket = socket.upgrade()?;
-            socket.is_silent().then_some((socket.phase().1, *id, socket))
+            let is_busy = !socket.is_silent();
+            (!is_busy || socket.is_of_guest()).then(|| ((is_busy, socket.phase().1, *id), socket))
         });
-        let Some((_, id, socket)) = silent.min_by_key(|(since, id, _)| (*since, *id)) else { return false };
+        let Some(((.., id), socket)) = yielding.min_by_key(|(order, _)| *order) else { return false };
         socket.stop.cancel();
         self.open.remove(&id);
         true
@@ -128,7 +136,7 @@ async fn serve(door: Arc<Door>, socket: Arc<Socket>) {
             }
             () = late => {
                 if socket.phase().0 == Phase::Head {
-                    socket.say_late();
+                    socket.say("408 Request Timeout", "the request took too long");
                 }
                 break;
             }
@@ -147,7 +155,7 @@ async fn serve(door: Arc<Door>, socket: Arc<Socket>) {
 
 /// Turns a client away.
 async fn refuse(stream: TcpStream) {
-    let answer = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
-    let _ = stream.try_write(answer);
-    Socket::new(stream, Default::default()).linger().await;
+    let socket = Socket::new(stream, Default::default());
+    socket.say("503 Service Unavailable", "all connections are at work");
+    socket.linger().await;
 }

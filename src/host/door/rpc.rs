@@ -1,22 +1,22 @@
 //! `/rpc`: one request, one answer.
 
-use super::super::agent::Prompt;
-use super::super::conversation::{Caller, Conversation, Operation, limit};
+use super::super::conversation::{Caller, Conversation};
 use super::super::fault::Fault;
+use super::params::{Params, is_object};
 use crate::limits;
 use crate::protocol::Permission::{self, Approve, Interact, Observe, Terminate};
-use crate::runtime::wire::Response;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 
-/// A request. Other members are ignored, `jsonrpc` among them.
+/// A request. Other members are ignored, `jsonrpc` among them. What is not needed of it is never built.
 #[derive(Deserialize)]
-struct RpcRequest {
-    id: Box<RawValue>,
+struct RpcRequest<'a> {
+    #[serde(borrow)]
+    id: &'a RawValue,
     method: String,
-    #[serde(default)]
-    params: Value,
+    #[serde(borrow)]
+    params: Option<&'a RawValue>,
 }
 
 /// What a client may ask.
@@ -71,58 +71,70 @@ pub(in super::super) const METHODS: [Row; 17] = [
 
 /// Answers a request, which is the whole body.
 pub(super) async fn answer(conversation: &Conversation, caller: &Caller, body: &[u8]) -> Vec<u8> {
-    let request: RpcRequest = match serde_json::from_str(&String::from_utf8_lossy(body)) {
+    let body = String::from_utf8_lossy(body);
+    let request = match request(&body) {
         Ok(request) => request,
-        Err(error) => {
-            let fault = Fault::plain(-32700, format!("parse error: {error}"));
+        Err(why) => {
+            let fault = Fault::plain(-32700, format!("parse error: {why}"));
             return json!({ "id": null, "error": fault }).to_string().into_bytes();
         }
     };
     let id = request.id.get();
-    match call(conversation, caller, &request.method, request.params).await {
+    let answer = match call(conversation, caller, &request.method, request.params).await {
         Ok(result) => [b"{\"id\":", id.as_bytes(), b",\"result\":", &result, b"}"].concat(),
         Err(fault) => {
             let fault = json!(fault).to_string();
             format!("{{\"id\":{id},\"error\":{fault}}}").into_bytes()
         }
+    };
+    // A secret that the agent said in pieces is whole here: in a reply, in the history.
+    conversation.scrub().clean(answer)
+}
+
+/// The request of a body. An array is none, although it could be read as one.
+fn request(body: &str) -> Result<RpcRequest<'_>, String> {
+    if !is_object(body) {
+        return Err("a request is one object".to_owned());
     }
+    serde_json::from_str(body).map_err(|error| error.to_string())
 }
 
 /// The result of a call, as JSON.
-async fn call(conversation: &Conversation, caller: &Caller, method: &str, params: Value) -> Result<Vec<u8>, Fault> {
+async fn call(
+    conversation: &Conversation,
+    caller: &Caller,
+    method: &str,
+    params: Option<&RawValue>,
+) -> Result<Vec<u8>, Fault> {
     let Some(row) = METHODS.iter().find(|row| row.names.contains(&method)) else {
         let method: String = method.chars().take(limits::RUNTIME_NAME_CHARS).collect();
         return Err(Fault::plain(-32601, format!("unknown method `{method}`")));
     };
     caller.must(row.needs)?;
     let client = caller.client_id.as_str();
+    let params = Params::of(params)?;
     conversation.touch(client);
     match row.method {
         Method::Describe => json(&conversation.describe(caller)),
-        Method::Attach => conversation.attach(caller, limit(&params)),
+        Method::Attach => conversation.attach(caller, params.limit()?),
         Method::SendInput => {
-            conversation.begin(caller, prompt("frontend.send_input", &params)?)?;
+            conversation.begin(caller, params.prompt("frontend.send_input")?)?;
             json(&json!({ "accepted": true }))
         }
         Method::Submit => {
-            let reply = conversation.submit(caller, prompt("submit", &params)?).await?;
+            let reply = conversation.submit(caller, params.prompt("submit")?).await?;
             json(&json!({ "reply": reply }))
         }
         Method::Interrupt => json(&json!({ "interrupted": conversation.interrupt(caller).await? })),
         Method::Steer => {
-            text("steer", &params)?;
+            params.text("steer")?;
             Err(Fault::unsupported("steer", "SDK action `steer` is not supported by this runtime"))
         }
         Method::Respond => {
-            let response: Response = member(&params, "response").ok_or_else(|| Fault::params("invalid response"))?;
-            conversation.respond(caller, &response)?;
+            conversation.respond(caller, &params.response()?)?;
             json(&json!({ "accepted": true }))
         }
-        Method::Invoke => {
-            let operation: Option<Operation> = member(&params, "operation");
-            let operation = operation.ok_or_else(|| Fault::params("invalid frontend operation"))?;
-            json(&conversation.invoke(caller, operation).await?)
-        }
+        Method::Invoke => json(&conversation.invoke(caller, params.operation()?).await?),
         Method::Lease => json(&conversation.leases(|_, _| Ok(()))?),
         Method::Acquire => json(&conversation.leases(|leases, now_ms| {
             leases.acquire(client, now_ms)?;
@@ -151,42 +163,10 @@ async fn call(conversation: &Conversation, caller: &Caller, method: &str, params
             json(&json!({ "shutting_down": true }))
         }
         Method::Status => json(&conversation.status()),
-        Method::History => json(&conversation.history(limit(&params))),
+        Method::History => json(&conversation.history(params.limit()?)),
     }
 }
 
 fn json(result: &impl Serialize) -> Result<Vec<u8>, Fault> {
     serde_json::to_vec(result).map_err(|error| Fault::execution("discover", error.to_string()))
-}
-
-/// A member of the params, if it is what it should be.
-fn member<T: for<'de> Deserialize<'de>>(params: &Value, name: &str) -> Option<T> {
-    T::deserialize(params.get(name)?).ok()
-}
-
-fn text(method: &str, params: &Value) -> Result<String, Fault> {
-    let prompt = params.get("prompt").and_then(Value::as_str).map(str::to_owned);
-    prompt.ok_or_else(|| Fault::params(format!("{method} requires a string `params.prompt`")))
-}
-
-/// What somebody says, with its images.
-fn prompt(method: &str, params: &Value) -> Result<Prompt, Fault> {
-    let text = text(method, params)?;
-    let images = match params.get("image_urls") {
-        None | Some(Value::Null) => Vec::new(),
-        Some(_) => member::<Vec<String>>(params, "image_urls")
-            .ok_or_else(|| Fault::params(format!("{method} requires `params.image_urls` to be strings")))?,
-    };
-    if images.len() > limits::HOST_IMAGES {
-        return Err(Fault::params(format!("{method} accepts at most {} images", limits::HOST_IMAGES)));
-    }
-    let is_image = |url: &String| ["data:image/", "https://", "http://"].iter().any(|start| url.starts_with(start));
-    if !images.iter().all(is_image) {
-        return Err(Fault::params(format!("{method} accepts images as data:image/, https:// or http:// only")));
-    }
-    let is_larger = |url: &String| url.len() > limits::HOST_IMAGE_BYTES;
-    if images.iter().any(is_larger) || images.iter().map(String::len).sum::<usize>() > limits::HOST_IMAGES_BYTES {
-        return Err(Fault::params(format!("{method} does not accept images of that size")));
-    }
-    Ok(Prompt { text, images })
 }

@@ -1,8 +1,11 @@
 //! One connection's socket, and how long its client may still take for what it is about.
 
+use super::super::conversation::Caller;
 use crate::limits;
+use serde_json::json;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -29,13 +32,14 @@ pub(super) enum Phase {
 pub(super) struct Socket {
     stream: TcpStream,
     now: Mutex<(Phase, Instant)>,
+    is_of_guest: AtomicBool,
     /// Cancelled when the connection must end.
     pub(super) stop: CancellationToken,
 }
 
 impl Socket {
     pub(super) fn new(stream: TcpStream, stop: CancellationToken) -> Self {
-        Self { stream, now: Mutex::new((Phase::Idle, Instant::now())), stop }
+        Self { stream, now: Mutex::new((Phase::Idle, Instant::now())), is_of_guest: AtomicBool::new(false), stop }
     }
 
     /// What the connection is about, and since when, or since when nothing came of it.
@@ -73,10 +77,24 @@ impl Socket {
         self.stream.poll_peek(context, &mut ReadBuf::new(&mut one)).map(drop)
     }
 
-    /// Tells a client that it took too long for its request, if it still reads.
-    pub(super) fn say_late(&self) {
-        let answer = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
-        let _ = self.stream.try_write(answer);
+    /// Whom it is at work for.
+    pub(super) fn serves(&self, caller: &Caller) {
+        self.is_of_guest.store(caller.is_minted, Relaxed);
+    }
+
+    /// Whether it was last at work for somebody whose credential the owner made.
+    pub(super) fn is_of_guest(&self) -> bool {
+        self.is_of_guest.load(Relaxed)
+    }
+
+    /// Tells a client whose request is not read why not, if it still reads.
+    pub(super) fn say(&self, status: &str, error: &str) {
+        let body = json!({ "error": error }).to_string();
+        let length = body.len();
+        let answer = format!(
+            "HTTP/1.1 {status}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+        );
+        let _ = self.stream.try_write(answer.as_bytes());
     }
 
     /// Says that nothing follows, and reads for a while what the client had on its way: closed at once, the last answer

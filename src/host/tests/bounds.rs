@@ -9,11 +9,11 @@ async fn who_dribbles_a_head_or_a_body_is_told_so() {
     let mut head = dial(&host).await;
     head.write_all(b"POST /rpc HTTP/1.1\r\nHost: 127").await.unwrap();
     let answer = to_end(&mut head).await;
-    assert_eq!(status(&answer), 408);
-    let mut body = dial(&host).await;
+    assert_eq!((status(&answer), body(&answer)), (408, json!({ "error": "the request took too long" })));
+    let mut begun = dial(&host).await;
     let asked = request("POST /rpc", &[&bearer(), "Content-Length: 100"], "");
-    body.write_all(format!("{asked}{{\"id\":").as_bytes()).await.unwrap();
-    let answer = to_end(&mut body).await;
+    begun.write_all(format!("{asked}{{\"id\":").as_bytes()).await.unwrap();
+    let answer = to_end(&mut begun).await;
     assert_eq!(status(&answer), 408);
     assert!(answer.contains("Connection: close\r\n"), "{answer}");
 }
@@ -77,7 +77,7 @@ async fn heads_and_bodies_have_bounds_and_say_so() {
 
 #[tokio::test]
 async fn many_connections_are_bounded_at_the_cost_of_the_silent_ones() {
-    let (host, _script) = host().await;
+    let (host, mut script) = host().await;
     let mut silent = Vec::new();
     for at in 0..limits::HOST_CONNECTIONS * 2 {
         let mut socket = dial(&host).await;
@@ -91,15 +91,64 @@ async fn many_connections_are_bounded_at_the_cost_of_the_silent_ones() {
     let mut first = silent.swap_remove(0);
     assert_eq!(to_end(&mut first).await, "");
     let mut streams = Vec::new();
-    let names: Vec<_> = (0..limits::HOST_CONNECTIONS).map(|at| at.to_string()).collect();
+    let names: Vec<_> = (0..limits::HOST_STREAMS).map(|at| at.to_string()).collect();
     for name in &names {
         streams.push(Client::new(&host, name).listen().await);
     }
-    let answer = exchange(&host, client.write("POST /rpc", r#"{"id":1,"method":"status"}"#)).await;
-    assert_eq!(status(&answer), 503, "nobody is silent");
-    drop(streams);
     let asked = client.write("POST /rpc", r#"{"id":1,"method":"status"}"#);
+    assert_eq!(status(&exchange(&host, &asked).await), 200, "streams leave room");
+    let answer = exchange(&host, client.write("GET /frontend/events", "")).await;
+    assert_eq!((status(&answer), &body(&answer)["error"]["name"]), (429, &json!("busy")));
+    // The agent is asked, and does not answer.
+    let (mut held, mut unanswered) = (Vec::new(), Vec::new());
+    let switch = json!({ "operation": { "kind": "model", "operation_id": "model:switch", "model": "other" } });
+    let switch = json!({ "id": 1, "method": "frontend.v2.invoke", "params": switch }).to_string();
+    for _ in limits::HOST_STREAMS..limits::HOST_CONNECTIONS {
+        let mut socket = dial(&host).await;
+        socket.write_all(client.write("POST /rpc", &switch).as_bytes()).await.unwrap();
+        held.push(socket);
+        unanswered.push(script.asked().await);
+    }
+    let answer = exchange(&host, &asked).await;
+    assert_eq!((status(&answer), body(&answer)), (503, json!({ "error": "all connections are at work" })));
+    drop((streams, held));
     until(async || status(&exchange(&host, &asked).await) == 200).await;
+}
+
+#[tokio::test]
+async fn no_client_that_the_owner_let_in_keeps_the_owner_out() {
+    let (host, mut script) = host().await;
+    let own = bearer();
+    let door =
+        |name: &str, text: &str| request(&format!("POST /_supercode/frontend-credentials/{name}"), &[&own], text);
+    let made = exchange(&host, door("mint", r#"{"clientId":"m","grant":"interactive"}"#)).await;
+    let theirs = format!("Authorization: Bearer {}", made.split_once("\r\n\r\n").unwrap().1);
+    let guest = |line: &str, text: &str| request(line, &[&theirs, "x-supercode-client-id: m"], text);
+    let mut held = Vec::new();
+    for _ in 0..limits::HOST_STREAMS_OF_ONE {
+        let mut socket = dial(&host).await;
+        socket.write_all(guest("GET /frontend/events", "").as_bytes()).await.unwrap();
+        let mut listening = Listening { socket, read: String::new() };
+        listening.until("\r\n\r\n").await;
+        assert!(listening.read.starts_with("HTTP/1.1 200 OK\r\n"), "{}", listening.read);
+        held.push(listening.socket);
+    }
+    let answer = exchange(&host, guest("GET /frontend/events", "")).await;
+    assert_eq!((status(&answer), &body(&answer)["error"]["operation"]), (429, &json!("events")));
+    let other = Client::new(&host, "other").listen().await;
+    let switch = json!({ "operation": { "kind": "model", "operation_id": "model:switch", "model": "other" } });
+    let switch = json!({ "id": 1, "method": "frontend.v2.invoke", "params": switch }).to_string();
+    let mut unanswered = Vec::new();
+    while held.len() < limits::HOST_CONNECTIONS {
+        let mut socket = dial(&host).await;
+        socket.write_all(guest("POST /rpc", &switch).as_bytes()).await.unwrap();
+        held.push(socket);
+        unanswered.push(script.asked().await);
+    }
+    assert_eq!(body(&exchange(&host, door("revoke", r#"{"clientId":"m"}"#)).await), json!({ "revoked": true }));
+    let closed = Client::new(&host, "owner").ok("frontend.v2.close", json!({})).await;
+    assert_eq!(closed, json!({ "closed": true }));
+    assert_eq!(other.rest().await.last().unwrap()["kind"], "runtime_disconnected", "the owner's own stream stood");
 }
 
 #[tokio::test]

@@ -162,7 +162,9 @@ async fn what_was_asked_of_a_runtime_in_its_turns() {
     Client::new(&host, "cap-1").ok("frontend.v2.acquire_control", json!({})).await;
     let others = [("steer while busy", 200), ("tool turn", NOT_SENT), ("invoke model switch?", 200)];
     replay(&host, "http_serve_turns.txt", &others).await;
-    replay(&host, "http_serve_after.txt", &[]).await;
+    // Both are refused here.
+    let stricter = [("attach limit as string", 200), ("positional array request", 200)];
+    replay(&host, "http_serve_after.txt", &stricter).await;
 }
 
 #[tokio::test]

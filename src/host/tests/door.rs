@@ -153,9 +153,11 @@ async fn envelopes_are_read_as_others_read_them() {
         .await;
         assert!(answer.contains(&format!("\r\n\r\n{{\"id\":{id},\"result\":{{")), "{answer}");
     }
-    assert_eq!(ask(r#"[7,"status",null]"#).await["id"], 7);
     for text in [
         "",
+        r#"[7,"status",null]"#,
+        r#"[1,"frontend.v2.take_control",{"id":3}]"#,
+        "null",
         "{nope",
         "[]",
         r#"[{"id":1,"method":"status"}]"#,
@@ -167,7 +169,8 @@ async fn envelopes_are_read_as_others_read_them() {
     ] {
         let answer = ask(text).await;
         assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(null), &json!(-32700)), "{text}: {answer}");
-        assert!(answer["error"]["message"].as_str().unwrap().starts_with("parse error: "));
+        let message = answer["error"]["message"].as_str().unwrap();
+        assert!(message.starts_with("parse error: ") && !message.contains("Request"), "{message}");
         assert_eq!(answer["error"].as_object().unwrap().len(), 2);
     }
     assert_eq!(
@@ -178,6 +181,38 @@ async fn envelopes_are_read_as_others_read_them() {
     let at = lossy.iter().position(|byte| *byte == b'~').unwrap();
     lossy[at] = 0xff;
     assert_eq!(body(&exchange(&host, lossy).await)["id"], "\u{fffd}");
+}
+
+#[tokio::test]
+async fn params_are_what_the_method_takes_or_refused_and_nothing_is_built_of_the_rest() {
+    let (host, mut script) = host().await;
+    let client = Client::new(&host, "a");
+    for (method, params) in [
+        ("frontend.v2.lease", json!("x")),
+        ("frontend.v2.take_control", json!(["a"])),
+        ("status", json!(7)),
+        ("frontend.v2.attach", json!({ "limit": -1 })),
+        ("frontend.v2.attach", json!({ "limit": "x" })),
+        ("frontend.v2.attach", json!({ "limit": 1.5 })),
+        ("frontend.v2.attach", json!({ "limit": 1e30 })),
+        ("history", json!({ "limit": [] })),
+        ("submit", json!(["say it"])),
+        ("submit", json!({ "prompt": " \n" })),
+        ("frontend.v2.send_input", json!({ "prompt": "" })),
+        ("frontend.v2.respond", json!({ "response": ["approval", 1, "allow"] })),
+        ("frontend.v2.invoke", json!({ "operation": ["model", "model:switch", "", "other"] })),
+    ] {
+        assert_eq!(client.error(method, params.clone()).await["code"], -32602, "{method} {params}");
+    }
+    assert!(script.asks.try_recv().is_err(), "the agent was asked nothing");
+    assert_eq!(client.ok("frontend.v2.lease", Value::Null).await["controller"], json!(null));
+    for limit in [json!(null), json!(0), json!(u64::MAX)] {
+        client.ok("frontend.v2.attach", json!({ "limit": limit })).await;
+    }
+    // Nothing can be built that is nested so deep.
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let asked = format!(r#"{{"id":1,"method":"status","params":{{"x":{deep},"prompt":{deep}}}}}"#);
+    assert_eq!(body(&exchange(&host, client.write("POST /rpc", &asked)).await)["result"]["busy"], false);
 }
 
 #[tokio::test]

@@ -7,11 +7,12 @@ mod leases;
 
 mod narrowing;
 mod ring;
+mod secret;
 mod streams;
 mod turns;
 
 use super::agent::{Agent, Approval, Ask, Choice, Command, Event, Facts, Gone, Told, TurnEnd};
-use super::{Host, Options, Unattended};
+use super::{End, Host, Options, Unattended};
 use crate::protocol::{Decision, Harness, Token};
 use serde_json::{Map, Value, json};
 use std::time::Duration;

@@ -112,8 +112,13 @@ async fn steering_and_images_are_not_what_every_agent_takes() {
         let with = async |images: Value| client.error(method, json!({ "prompt": "x", "image_urls": images })).await;
         assert_eq!(with(json!(["http://a"])).await["name"], "unsupported_action");
         assert_eq!(with(json!(vec!["http://a"; 5])).await["code"], -32602);
-        for bad in [json!("http://a"), json!([1]), json!(["file:///etc/passwd"]), json!(["data:text/html,x"])] {
+        for bad in [json!("http://a"), json!([1]), json!(["file:///etc/passwd"])] {
             assert_eq!(with(bad.clone()).await["code"], -32602, "{bad}");
+        }
+        for bad in
+            ["text/html,x", "image/png,AAAA", "image/;base64,AAAA", "image/png;base64,", "image/png;base64,\u{e4}"]
+        {
+            assert_eq!(with(json!([format!("data:{bad}")])).await["code"], -32602, "{bad}");
         }
         let large = format!("data:image/png;base64,{}", "A".repeat(13 << 20));
         assert_eq!(with(json!([large])).await["code"], -32602);
@@ -205,7 +210,7 @@ async fn a_session_that_was_loaded_has_its_history() {
     let past = vec![event("user_message", json!({ "text": "then" })), event("text_delta", json!({ "text": "and so" }))];
     let (agent, _script) = agent(facts(), past);
     let host = Host::start(agent, options()).await.unwrap();
-    let attached = Client::new(&host, "a").ok("frontend.attach", json!({ "limit": "x" })).await;
+    let attached = Client::new(&host, "a").ok("frontend.attach", json!({ "limit": 50 })).await;
     assert_eq!(
         attached["history"],
         json!([{ "role": "user", "content": "then" }, { "role": "assistant", "content": "and so" }])
@@ -269,4 +274,21 @@ async fn an_agent_that_takes_nothing_more_is_no_hang() {
         dial(&host).await.write_all(client.write("POST /rpc", &asked).as_bytes()).await.unwrap();
     }
     until(async || client.call("interrupt", json!({})).await["error"]["code"] == -32002).await;
+}
+
+#[tokio::test]
+async fn who_waits_for_its_turn_drives_until_it_ends() {
+    let (host, mut script) = with(Options { lease_ttl: Duration::from_millis(1), ..options() }).await;
+    let (client, other) = (Client::new(&host, "a"), Client::new(&host, "b"));
+    let (reply, ()) = tokio::join!(client.ok("submit", json!({ "prompt": "slow" })), async {
+        script.prompted().await;
+        for _ in 0..50 {
+            let lease = other.ok("frontend.v2.lease", json!({})).await;
+            assert_eq!(lease["controller"]["client_id"], "a");
+        }
+        assert_eq!(other.error("interrupt", json!({})).await["name"], "controller_required");
+        script.end().await;
+    });
+    assert_eq!(reply["reply"], "");
+    until_lease(&other, |lease| lease["controller"].is_null()).await;
 }

@@ -91,5 +91,7 @@ fn without_tmux_and_with_a_name_that_means_something_to_it_it_refuses() {
         let refused = host(home.path(), &["--tmux", name], &DEMO_AGENT).output().unwrap();
         assert_eq!(refused.status.code(), Some(2), "{name}");
     }
+    let both = host(home.path(), &["--tmux", "roof", "--detach"], &DEMO_AGENT).output().unwrap();
+    assert_eq!(both.status.code(), Some(2), "it is where a person sees it, or it is in the background");
     drop(serve(home));
 }

@@ -83,24 +83,23 @@ async fn data_keeps_what_a_program_needs_and_the_text_says_what_to_do() {
 #[tokio::test]
 async fn every_status_has_its_reason() {
     let main = r#"{"id":null,"error":{"code":-32031,"name":"unauthorized","operation":null,"message":"m","permission":"client_id"}}"#;
-    for (status, body, reason, contact) in [
+    for (status, body, reason) in [
         (
             "401 Unauthorized",
             r#"{"id":null,"error":{"code":-32030,"name":"unauthenticated","message":"m"}}"#,
             Reason::Unauthenticated,
-            true,
         ),
-        ("401 Unauthorized", r#"{"error":"missing or invalid bearer token"}"#, Reason::Unauthenticated, false),
-        ("403 Forbidden", main, Reason::Unauthorized, true),
-        ("403 Forbidden", "no", Reason::Unauthorized, false),
-        ("400 Bad Request", r#"{"error":"invalid runtime client id"}"#, Reason::Transport, false),
-        ("404 Not Found", r#"{"error":"not found"}"#, Reason::Transport, false),
-        ("500 Internal Server Error", "<html>", Reason::Execution, false),
-        ("502 Bad Gateway", "", Reason::Transport, false),
+        ("401 Unauthorized", r#"{"error":"missing or invalid bearer token"}"#, Reason::Unauthenticated),
+        ("403 Forbidden", main, Reason::Unauthorized),
+        ("403 Forbidden", "no", Reason::Unauthorized),
+        ("400 Bad Request", r#"{"error":"invalid runtime client id"}"#, Reason::Transport),
+        ("404 Not Found", r#"{"error":"not found"}"#, Reason::Transport),
+        ("500 Internal Server Error", "<html>", Reason::Execution),
+        ("502 Bad Gateway", "", Reason::Transport),
+        ("503 Service Unavailable", "", Reason::Transport),
     ] {
         let error = error(http(status, body)).await;
-        let sign = if contact { Sign::Contact } else { Sign::Failure };
-        assert_eq!((error.reason(), error.sign()), (reason, sign), "{status} {body}");
+        assert_eq!((error.reason(), error.sign()), (reason, Sign::Contact), "{status} {body}");
         if let Error::Http { message: Some(message), .. } = &error {
             assert!(error.to_string().contains(message.as_str()), "{error}");
         }
