@@ -37,6 +37,8 @@ struct Terminal<'a> {
     /// The request that a line would answer, and what was being typed when the first one came.
     asking: Option<u64>,
     draft: String,
+    /// Whether something was being typed when a question came, and no line was ended since.
+    in_mid_word: bool,
     keys: Keys,
     /// Whether the rows below are not as they should be.
     stale: bool,
@@ -67,6 +69,7 @@ pub async fn run(
         editor: Editor::default(),
         asking: None,
         draft: String::new(),
+        in_mid_word: false,
         keys: Keys::default(),
         stale: true,
     };
@@ -190,9 +193,12 @@ impl Terminal<'_> {
         let asking = self.question().map(|asked| asked.id);
         match (std::mem::replace(&mut self.asking, asking), asking) {
             (before, now) if before == now => {}
-            (None, _) => self.draft = self.editor.take(),
+            (None, _) => {
+                self.draft = self.editor.take();
+                self.in_mid_word = !self.draft.is_empty();
+            }
             // Half an answer to another request.
-            (Some(_), Some(_)) => drop(self.editor.take()),
+            (Some(_), Some(_)) => self.in_mid_word = !self.editor.take().is_empty(),
             (Some(_), None) if self.editor.is_empty() => self.editor.set(std::mem::take(&mut self.draft)),
             (Some(_), None) => {}
         }
@@ -281,8 +287,13 @@ impl Terminal<'_> {
     fn enter(&mut self) -> Option<End> {
         let line = self.editor.take();
         let meant = typed::read(&line, self.question());
+        let in_mid_word = std::mem::take(&mut self.in_mid_word);
         match meant {
             Typed::Nothing => {}
+            // Fingers do not stop when a question appears: this may be the rest of a word that was being typed.
+            Typed::Answer(_) if in_mid_word => {
+                self.say(Line::note("you were typing when this was asked; if that was your answer, give it once more"));
+            }
             Typed::Quit => return Some(End::Left),
             Typed::Help => {
                 let help = typed::help(self.session.about.actions.steer);

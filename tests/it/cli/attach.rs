@@ -143,6 +143,17 @@ fn approvals_are_answered_on_purpose() {
     assert!(runtime.wait_request() > 3);
     pty.type_in("n\r");
     pty.expect_part("> y");
+    // Nor is the rest of a word.
+    pty.type_in("\x15please deplo");
+    pty.expect_part("> please deplo");
+    runtime.prompt("ask");
+    pty.expect_part("bash: y runs it");
+    pty.type_in("y\r");
+    pty.expect_part("you were typing when this was asked");
+    pty.type_in("n\r");
+    pty.expect_part("> please deplo");
+    let last: Value = serde_json::from_slice(&runtime.seen_rpc("respond").last().unwrap().body).unwrap();
+    assert_eq!(last["params"]["response"]["decision"], "deny");
     pty.type_in("\x15\x04");
     assert_eq!(pty.end().0.code(), Some(0));
 }
