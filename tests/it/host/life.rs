@@ -103,10 +103,11 @@ fn an_agent_that_is_killed_in_the_middle_of_a_turn_ends_it_and_everybody_is_told
 #[test]
 fn what_cannot_be_hosted_is_told_and_leaves_nothing() {
     let home = Home::new();
+    let hello = format!("hello {}", "o".repeat(100_000));
     let cases: [(&[&str], &[&str], i32, &str); 6] = [
         (&[], &["no-such-agent"], 1, "no-such-agent cannot be started"),
         (&[], &["sh", "-c", "echo out of cheese >&2; exit 3"], 1, "out of cheese"),
-        (&[], &["yes", "hello"], 1, "lines in a row that are no messages, the last one: hello"),
+        (&[], &["yes", &hello], 1, "lines in a row that are no messages, the last one: hello o"),
         (&["--workspace", "nowhere"], &DEMO_AGENT, 1, "nowhere is no directory"),
         (&["--harness", "emacs"], &DEMO_AGENT, 2, "unknown harness"),
         (&[], &[], 2, "COMMAND"),
