@@ -6,6 +6,7 @@ use crate::support::{Home, beside, serve};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
@@ -119,6 +120,17 @@ fn what_cannot_be_hosted_is_told_and_leaves_nothing() {
         assert!(said.contains(why), "{said}");
         assert_eq!(published(&home), Vec::<String>::new());
     }
+}
+
+#[test]
+fn an_agent_that_takes_its_time_is_said_to() {
+    let home = Home::new();
+    let mut child = host(home.path(), &[], &["sleep", "600"]).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = String::new();
+    BufReader::new(child.stderr.take().unwrap()).read_line(&mut said).unwrap();
+    assert_eq!(said, "-- waiting for the agent\n");
+    kill(Pid::from_raw(child.id() as i32), Signal::SIGTERM).unwrap();
+    child.wait().unwrap();
 }
 
 #[test]

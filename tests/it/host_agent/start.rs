@@ -97,6 +97,11 @@ async fn what_is_no_agent_is_refused_with_its_reason() {
     assert!(error.contains("it speaks version 7"), "{error}");
     let error = refused(Setup { fails_at: Some("session/new".into()), ..Setup::default() }, |_| {}).await.to_string();
     assert_eq!(error, "the agent refused session/new: no such luck");
+    // Who offers no way to log in is not told to.
+    for method in ["initialize", "session/new"] {
+        let setup = Setup { fails_at: Some(method.into()), failure: Some(-32000), ..Setup::default() };
+        assert_eq!(refused(setup, |_| {}).await.to_string(), format!("the agent refused {method}: no such luck"));
+    }
     let silent = |options: &mut Options| options.command = vec!["true".into()];
     assert!(matches!(refused(Setup::default(), silent).await, Error::Exited { .. }));
 }

@@ -65,6 +65,11 @@ pub fn play(wire: &Wire, id: &Value, prompt: &Value) {
                 wire.update(json!({ "sessionUpdate": "wat", "x": parts }));
             }
             "reads" => reads(wire, &argument),
+            "ask-reads" => drop(ask_reads(wire, &argument)),
+            "stop" => {
+                // SAFETY: it touches no memory of ours.
+                unsafe { libc::raise(libc::SIGSTOP) };
+            }
             "in-order" => in_order(wire, &argument),
             "ask-many" => {
                 let asked: Vec<_> = (0..number()).map(|n| permission(wire, &n.to_string(), "")).collect();
@@ -147,11 +152,15 @@ fn permission(wire: &Wire, tool: &str, offered: &str) -> std::sync::mpsc::Receiv
     wire.ask("session/request_permission", json!({ "toolCall": call, "options": options })).1
 }
 
+fn ask_reads(wire: &Wire, argument: &str) -> Vec<std::sync::mpsc::Receiver<Value>> {
+    let (count, path) = argument.split_once('=').expect("a path");
+    let read = |_| wire.ask("fs/read_text_file", json!({ "path": path })).1;
+    (0..count.parse::<usize>().expect("a number")).map(read).collect()
+}
+
 /// Asks for a file many times at once, and says how many bytes came.
 fn reads(wire: &Wire, argument: &str) {
-    let (count, path) = argument.split_once('=').expect("a path");
-    let read = || wire.ask("fs/read_text_file", json!({ "path": path })).1;
-    let reads: Vec<_> = (0..count.parse().expect("a number")).map(|_: usize| read()).collect();
+    let reads = ask_reads(wire, argument);
     let bytes = |read: std::sync::mpsc::Receiver<Value>| {
         read.recv().expect("an answer")["result"]["content"].as_str().map_or(0, str::len)
     };
