@@ -68,12 +68,12 @@ impl Queue {
     }
 
     /// Puts one behind the others.
-    pub fn push(&mut self, id: Value, job: Job) -> Result<(), (Value, Error)> {
+    pub fn push(&mut self, id: &Value, job: Job) -> Result<(), Error> {
         if self.waiting.len() >= limits::AGENT_FILES || self.bytes + job.bytes() > limits::AGENT_FILES_BYTES {
-            return Err((id, busy("for files")));
+            return Err(busy("for files"));
         }
         self.bytes += job.bytes();
-        self.waiting.push_back((id, job));
+        self.waiting.push_back((id.clone(), job));
         Ok(())
     }
 

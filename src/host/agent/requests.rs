@@ -68,11 +68,10 @@ impl Session {
             _ if !self.is_ours(&params) => Err(invalid("it is of another session".to_owned())),
             "session/request_permission" => return self.permission(id, params),
             "fs/read_text_file" | "fs/write_text_file" => {
-                let pushed = Job::of(method, &params).map_err(|error| (id.clone(), error));
-                return match pushed.and_then(|job| self.files.push(id, job)) {
-                    Ok(()) => {}
-                    Err((id, error)) => self.answer(&id, Err(error)),
-                };
+                match Job::of(method, &params).and_then(|job| self.files.push(&id, job)) {
+                    Ok(()) => return,
+                    Err(error) => Err(error),
+                }
             }
             "terminal/wait_for_exit" => match self.exit(&params) {
                 Ok(exit) => return self.waits.push(id, Kind::Exit, exit),

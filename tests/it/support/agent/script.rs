@@ -175,7 +175,7 @@ fn in_order(wire: &Wire, path: &str) {
     };
     let reads: Vec<_> = (0..100).map(ask).collect();
     let read = |read: std::sync::mpsc::Receiver<Value>| read.recv().expect("an answer")["result"]["content"].clone();
-    let odd = reads.into_iter().map(read).enumerate().filter(|(n, read)| *read != n.to_string());
+    let odd = reads.into_iter().map(read).enumerate().filter(|(n, read)| read.as_str() != Some(&*n.to_string()));
     wire.say(&format!("odd: {:?}", odd.collect::<Vec<_>>()));
 }
 
