@@ -43,6 +43,8 @@ pub const CREDIBLE_FRAME_BYTES: u64 = 1 << 30;
 pub const NESTING: usize = 128;
 /// Room for bytes that is made before each read of a client, or of a program of ours.
 pub const READ_BYTES: usize = 32 << 10;
+/// Bytes of the beginning of a line over the bound that are told of it.
+pub const LINE_HEAD: usize = 1 << 10;
 /// Bytes of refusals (`busy` and bad-frame errors) that may wait for a client that does not read; then reading pauses.
 pub const REFUSAL_BYTES: usize = 8 << 20;
 /// Bytes of waiting frames over which no notification is put behind them: an answer waits for no more than that.
@@ -318,6 +320,8 @@ pub const START_NAME: usize = 64;
 pub const LOAD_ID: usize = 256;
 /// How long a host is given until its agent is ready; the agent is given less for each step.
 pub const HOST_START: Duration = Duration::from_secs(300);
+/// After which time a person who starts a host is told that its agent is waited for.
+pub const HOST_PATIENCE: Duration = Duration::from_secs(3);
 /// Bytes of what a host tells to who starts it.
 pub const HOST_REPORT: usize = 64 << 10;
 /// How long a host that goes on alone is waited for until it has let go of who started it.
@@ -341,8 +345,11 @@ pub const AGENT_END: Duration = Duration::from_secs(2);
 pub const AGENT_LAST_WORDS: Duration = Duration::from_secs(1);
 /// Bytes of one line of a hosted agent; a longer one is passed over.
 pub const AGENT_LINE: usize = 16 << 20;
-/// Lines in a row that are no messages, after which a hosted agent is given up.
-pub const AGENT_NONSENSE: u32 = 100;
+/// Parts (array items and object members) of one message of a hosted agent; those behind are passed over. As many as need more
+/// text than [`AGENT_RAW`], so that what is passed on as it came is whole.
+pub const AGENT_VALUES: usize = AGENT_RAW / 2;
+/// Bytes of lines in a row that are no messages, after which a hosted agent is given up: no log is so long, and nobody reads it.
+pub const AGENT_NONSENSE: usize = 64 << 20;
 /// Bytes that wait for a hosted agent to read them; then nothing more is read of it. Far over what one prompt and a few
 /// files take: an agent that writes before it reads would otherwise wait for us as we for it.
 pub const AGENT_UNREAD: usize = 64 << 20;
@@ -350,8 +357,16 @@ pub const AGENT_UNREAD: usize = 64 << 20;
 pub const AGENT_TOLD: usize = 64;
 /// What its host asks a hosted agent waits so many at a time.
 pub const AGENT_ASKS: usize = 16;
-/// Requests of a hosted agent that are worked on at a time; further ones are refused.
-pub const AGENT_REQUESTS: usize = 64;
+/// A file of a hosted agent is read only while fewer bytes than this wait for it to read them.
+pub const AGENT_ROOM: usize = 8 << 20;
+/// Requests of a hosted agent for files that wait for their turn; further ones are refused.
+pub const AGENT_FILES: usize = 1_024;
+/// Bytes of them, which is what is to be written.
+pub const AGENT_FILES_BYTES: usize = 32 << 20;
+/// Requests of a hosted agent that wait for the end of a command; further ones are refused.
+pub const AGENT_WAITS: usize = 256;
+/// Questions of a hosted agent to a person that are open; further ones are refused.
+pub const AGENT_QUESTIONS: usize = 64;
 /// Bytes of a text that a hosted agent tells; a longer one is cut.
 pub const AGENT_TEXT: usize = 1 << 20;
 /// Bytes of what a hosted agent sent that are passed on as they came.

@@ -3,6 +3,10 @@
 //! It has no terminal, hears no key that is pressed there, and is no child of a shell's job. On Linux the system itself
 //! ends the program if we are killed; elsewhere it only sees its input end. On Windows there are no groups: only the
 //! program itself is ended.
+//!
+//! What this cannot do without another process that stands guard: if we are killed, only the program itself ends, and what
+//! it started may live on; and what leaves the group, by a session or a group of its own (`setsid`, a daemon), is ended by
+//! nothing here.
 
 use crate::limits;
 use std::future::Future;

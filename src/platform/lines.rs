@@ -9,8 +9,8 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 pub enum Line {
     /// What it holds.
     Whole(Vec<u8>),
-    /// It is over the bound; its bytes are gone, also those that are still to come.
-    TooLong,
+    /// It is over the bound; its bytes are gone, also those that are still to come. This is how it begins.
+    TooLong(Vec<u8>),
 }
 
 /// Reads lines. A reading may be dropped at any time and begun again.
@@ -47,15 +47,16 @@ impl<R: AsyncRead + Unpin> Lines<R> {
                 end.map_or((piece, piece.len()), |end| (piece.get(..end).unwrap_or_default(), end + 1));
             let was_over = self.passes_over;
             let is_over = was_over || self.line.len() + content.len() > self.max;
-            if is_over {
-                self.line = Vec::new();
-            } else {
+            if !was_over {
                 self.line.extend_from_slice(content);
             }
             self.passes_over = is_over && end.is_none();
             self.from.consume(used);
             match (is_over, end) {
-                (true, _) if !was_over => return Ok(Some(Line::TooLong)),
+                (true, _) if !was_over => {
+                    let line = std::mem::take(&mut self.line);
+                    return Ok(Some(Line::TooLong(line.get(..limits::LINE_HEAD).unwrap_or(&line).to_vec())));
+                }
                 (false, Some(_)) => return Ok(Some(Line::Whole(std::mem::take(&mut self.line)))),
                 _ => {}
             }
@@ -73,7 +74,15 @@ mod tests {
         let text = b"12345678\n123456789\n\n0123456789012345678901234567890\nlast".as_slice();
         let mut lines = Lines::new(text, 8);
         let whole = |text: &str| Some(Line::Whole(text.as_bytes().to_vec()));
-        let expected = [whole("12345678"), Some(Line::TooLong), whole(""), Some(Line::TooLong), whole("last"), None];
+        let long = |text: &str| Some(Line::TooLong(text.as_bytes().to_vec()));
+        let expected = [
+            whole("12345678"),
+            long("123456789"),
+            whole(""),
+            long("0123456789012345678901234567890"),
+            whole("last"),
+            None,
+        ];
         for line in expected {
             assert_eq!(lines.next().await.unwrap(), line);
         }
@@ -84,12 +93,12 @@ mod tests {
         let (mut write, read) = tokio::io::duplex(64);
         let mut lines = Lines::new(read, 8);
         write.write_all(b"0123456789").await.unwrap();
-        assert_eq!(lines.next().await.unwrap(), Some(Line::TooLong));
+        assert_eq!(lines.next().await.unwrap(), Some(Line::TooLong(b"0123456789".to_vec())));
         write.write_all(b"more\nnext\n").await.unwrap();
         assert_eq!(lines.next().await.unwrap(), Some(Line::Whole(b"next".to_vec())));
         write.write_all(b"0123456789").await.unwrap();
         drop(write);
-        assert_eq!(lines.next().await.unwrap(), Some(Line::TooLong));
+        assert_eq!(lines.next().await.unwrap(), Some(Line::TooLong(b"0123456789".to_vec())));
         assert_eq!(lines.next().await.unwrap(), None);
     }
 }

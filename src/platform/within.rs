@@ -4,12 +4,35 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// The directory, which stays the one that it was when it was opened, whatever has its name afterwards.
+#[derive(Debug)]
+pub struct Root {
+    path: PathBuf,
+    held: system::Pinned,
+}
+
+impl Root {
+    /// Opens it.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let path = path.canonicalize()?;
+        Ok(Self { held: system::pin(&path)?, path })
+    }
+
+    /// Its name.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
 /// Why a file is not read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum Unfit {
     /// It is not below the directory, or a link leads out of it.
     #[error("it is outside of the workspace")]
     Outside,
+    /// What has the directory's name is another one.
+    #[error("the workspace was moved or replaced")]
+    Moved,
     /// There is none.
     #[error("there is no such file")]
     Absent,
@@ -33,13 +56,15 @@ impl From<io::Error> for Unfit {
     }
 }
 
-/// What a path below `root` really is, and relative to it. What does not exist yet may, if its directory does.
-fn resolve(root: &Path, path: &Path) -> Result<(PathBuf, PathBuf), Unfit> {
+/// What a path below the root really is, relative to it. What does not exist yet may, if its directory does.
+fn resolve(root: &Root, path: &Path) -> Result<PathBuf, Unfit> {
     if path.as_os_str().len() > crate::limits::PATH_BYTES {
         return Err(Unfit::Absent);
     }
-    let root = root.canonicalize()?;
-    let path = root.join(path);
+    if !system::is_still(&root.held, &root.path) {
+        return Err(Unfit::Moved);
+    }
+    let path = root.path.join(path);
     let real = match path.canonicalize() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             // A link to nothing would lead to where nobody looked.
@@ -51,29 +76,25 @@ fn resolve(root: &Path, path: &Path) -> Result<(PathBuf, PathBuf), Unfit> {
         }
         real => real?,
     };
-    let below = real.strip_prefix(&root).map_err(|_| Unfit::Outside)?.to_owned();
-    Ok((root, below))
+    real.strip_prefix(&root.path).map(Path::to_owned).map_err(|_| Unfit::Outside)
 }
 
 /// A directory below `root`, by its real name; `root` itself is one, too.
-pub fn directory(root: &Path, path: &Path) -> Result<PathBuf, Unfit> {
-    let (root, below) = resolve(root, path)?;
-    let directory = root.join(below);
+pub fn directory(root: &Root, path: &Path) -> Result<PathBuf, Unfit> {
+    let directory = root.path.join(resolve(root, path)?);
     if directory.is_dir() { Ok(directory) } else { Err(Unfit::Absent) }
 }
 
 /// Reads a regular file of at most `max` bytes.
-pub fn read(root: &Path, path: &Path, max: usize) -> Result<Vec<u8>, Unfit> {
-    let (root, below) = resolve(root, path)?;
-    let content = system::read(&root, &below, max)?;
+pub fn read(root: &Root, path: &Path, max: usize) -> Result<Vec<u8>, Unfit> {
+    let content = system::read(&root.held, &resolve(root, path)?, max)?;
     if content.len() > max { Err(Unfit::TooLarge(max)) } else { Ok(content) }
 }
 
 /// Replaces a file by one with this content and the old one's mode, or makes one. Who reads meanwhile sees the old one
 /// or the new one.
-pub fn write(root: &Path, path: &Path, content: &[u8]) -> Result<(), Unfit> {
-    let (root, below) = resolve(root, path)?;
-    system::write(&root, &below, content)
+pub fn write(root: &Root, path: &Path, content: &[u8]) -> Result<(), Unfit> {
+    system::write(&root.held, &resolve(root, path)?, content)
 }
 
 #[cfg(unix)]
@@ -83,7 +104,7 @@ mod system {
     use super::{Path, Unfit, io};
     use nix::errno::Errno;
     use nix::fcntl::{OFlag, open, openat, renameat};
-    use nix::sys::stat::{FileStat, Mode, SFlag, fstat};
+    use nix::sys::stat::{FileStat, Mode, SFlag, fstat, lstat};
     use nix::unistd::{UnlinkatFlags, unlinkat};
     use std::ffi::OsStr;
     use std::fs::File;
@@ -105,14 +126,27 @@ mod system {
         }
     }
 
+    const DIRECTORY: OFlag = OFlag::O_RDONLY.union(OFlag::O_DIRECTORY).union(QUIETLY);
+
+    pub type Pinned = OwnedFd;
+
+    pub fn pin(path: &Path) -> io::Result<Pinned> {
+        Ok(open(path, DIRECTORY, Mode::empty())?)
+    }
+
+    /// Whether this is still its name.
+    pub fn is_still(pinned: &Pinned, path: &Path) -> bool {
+        let it = |status: FileStat| (status.st_dev, status.st_ino);
+        fstat(pinned).is_ok_and(|pinned| lstat(path).is_ok_and(|named| it(named) == it(pinned)))
+    }
+
     /// The directory of a resolved path, and its last name.
-    fn parent<'a>(root: &Path, below: &'a Path) -> Result<(OwnedFd, &'a OsStr), Unfit> {
-        let directory = OFlag::O_RDONLY | OFlag::O_DIRECTORY | QUIETLY;
-        let mut held = open(root, directory, Mode::empty())?;
+    fn parent<'a>(root: &Pinned, below: &'a Path) -> Result<(OwnedFd, &'a OsStr), Unfit> {
+        let mut held = root.try_clone()?;
         let name = below.file_name().ok_or(Unfit::NotRegular)?;
         for component in below.parent().into_iter().flat_map(Path::components) {
             let Component::Normal(component) = component else { return Err(Unfit::Outside) };
-            held = openat(&held, component, directory, Mode::empty())?;
+            held = openat(&held, component, DIRECTORY, Mode::empty())?;
         }
         Ok((held, name))
     }
@@ -124,7 +158,7 @@ mod system {
         Ok((File::from(file), status))
     }
 
-    pub fn read(root: &Path, below: &Path, max: usize) -> Result<Vec<u8>, Unfit> {
+    pub fn read(root: &Pinned, below: &Path, max: usize) -> Result<Vec<u8>, Unfit> {
         let (directory, name) = parent(root, below)?;
         let (file, _) = open_file(&directory, name, OFlag::O_RDONLY)?;
         let mut content = Vec::new();
@@ -132,7 +166,7 @@ mod system {
         Ok(content)
     }
 
-    pub fn write(root: &Path, below: &Path, content: &[u8]) -> Result<(), Unfit> {
+    pub fn write(root: &Pinned, below: &Path, content: &[u8]) -> Result<(), Unfit> {
         let (directory, name) = parent(root, below)?;
         // Opened only to see whether it may be written to: a new one in its place asks for no right on it.
         match open_file(&directory, name, OFlag::O_WRONLY) {
@@ -164,17 +198,28 @@ mod system {
 
 #[cfg(not(unix))]
 mod system {
-    use super::{Path, Unfit};
+    use super::{Path, PathBuf, Unfit, io};
     use std::io::Read;
 
-    pub fn read(root: &Path, below: &Path, max: usize) -> Result<Vec<u8>, Unfit> {
+    pub type Pinned = PathBuf;
+
+    pub fn pin(path: &Path) -> io::Result<Pinned> {
+        Ok(path.to_owned())
+    }
+
+    /// Nothing tells.
+    pub fn is_still(_pinned: &Pinned, _path: &Path) -> bool {
+        true
+    }
+
+    pub fn read(root: &Pinned, below: &Path, max: usize) -> Result<Vec<u8>, Unfit> {
         let file = super::super::files::open_regular(&root.join(below))?;
         let mut content = Vec::new();
         file.take(max as u64 + 1).read_to_end(&mut content)?;
         Ok(content)
     }
 
-    pub fn write(root: &Path, below: &Path, content: &[u8]) -> Result<(), Unfit> {
+    pub fn write(root: &Pinned, below: &Path, content: &[u8]) -> Result<(), Unfit> {
         Ok(std::fs::write(root.join(below), content)?)
     }
 }
@@ -184,6 +229,14 @@ mod tests {
     use super::*;
     use std::fs;
     use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+
+    fn read(root: &Path, path: &Path, max: usize) -> Result<Vec<u8>, Unfit> {
+        super::read(&Root::open(root).unwrap(), path, max)
+    }
+
+    fn write(root: &Path, path: &Path, content: &[u8]) -> Result<(), Unfit> {
+        super::write(&Root::open(root).unwrap(), path, content)
+    }
 
     fn workspace() -> (tempfile::TempDir, PathBuf) {
         let home = tempfile::tempdir().unwrap();
@@ -220,7 +273,7 @@ mod tests {
         for path in [root.join("up/new"), root.join("dangling"), home.path().join("new")] {
             assert!(matches!(write(&root, &path, b"x"), Err(Unfit::Outside)), "{path:?}");
         }
-        assert!(matches!(directory(&root, &root.join("up")), Err(Unfit::Outside)));
+        assert!(matches!(directory(&Root::open(&root).unwrap(), &root.join("up")), Err(Unfit::Outside)));
         assert_eq!(fs::read(&secret).unwrap(), b"outside");
         assert!(!home.path().join("new").exists());
     }
@@ -232,13 +285,33 @@ mod tests {
         fs::write(home.path().join("sub/file"), "outside").unwrap();
         fs::remove_dir(root.join("sub")).unwrap();
         symlink(home.path().join("sub"), root.join("sub")).unwrap();
-        assert!(system::read(&root, Path::new("sub/file"), 100).is_err());
-        assert!(system::write(&root, Path::new("sub/file"), b"x").is_err());
+        let pinned = system::pin(&root).unwrap();
+        assert!(system::read(&pinned, Path::new("sub/file"), 100).is_err());
+        assert!(system::write(&pinned, Path::new("sub/file"), b"x").is_err());
         fs::remove_file(root.join("file")).unwrap();
         symlink(home.path().join("secret"), root.join("file")).unwrap();
-        assert!(matches!(system::read(&root, Path::new("file"), 100), Err(Unfit::Outside)));
-        assert!(matches!(system::write(&root, Path::new("file"), b"x"), Err(Unfit::Outside)));
+        assert!(matches!(system::read(&pinned, Path::new("file"), 100), Err(Unfit::Outside)));
+        assert!(matches!(system::write(&pinned, Path::new("file"), b"x"), Err(Unfit::Outside)));
         assert_eq!(fs::read(home.path().join("secret")).unwrap(), b"outside");
+    }
+
+    #[test]
+    fn what_takes_the_place_of_the_directory_is_not_it() {
+        let (home, path) = workspace();
+        let root = Root::open(&path).unwrap();
+        fs::rename(&path, home.path().join("before")).unwrap();
+        for replace in [|at: &Path| symlink(at.parent().unwrap(), at), |at: &Path| fs::create_dir(at)] {
+            replace(&path).unwrap();
+            for name in ["secret", "file", "new"] {
+                assert!(matches!(super::read(&root, &path.join(name), 100), Err(Unfit::Moved)), "{name}");
+                assert!(matches!(super::write(&root, &path.join(name), b"x"), Err(Unfit::Moved)), "{name}");
+            }
+            assert!(matches!(directory(&root, &path), Err(Unfit::Moved)));
+            let _ = fs::remove_file(&path);
+        }
+        // Also where it changes after the look.
+        assert_eq!(system::read(&root.held, Path::new("file"), 100).unwrap(), b"inside");
+        assert!(matches!(system::read(&root.held, Path::new("secret"), 100), Err(Unfit::Absent)));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::told::Told;
 use super::{HostArgs, UnattendedArg};
 use crate::cli::FAILED;
 use crate::cli::clean::{clean, one_line};
-use crate::cli::output::Failure;
+use crate::cli::output::{Failure, note};
 use crate::harness::Homes;
 use crate::host::start::{Ready, Starter};
 use crate::host::{End, Host, Options, Unattended, agent};
@@ -12,6 +12,7 @@ use crate::limits;
 use crate::platform::{process, random, signals::Signals};
 use crate::protocol::{EndpointCapability, Harness, RegisterParams, RuntimeMetadata, Source, Supervisor, Token};
 use crate::runtime::Receipts;
+use std::convert::Infallible;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -25,6 +26,7 @@ pub async fn live(args: &HostArgs, mut starter: Option<Starter>) -> Result<ExitC
         made = make(args, &receipts) => made,
         signal = signals.next() => return Ok(ExitCode::from(128 + signal)),
         () = gone(starter.as_mut()) => return Ok(ExitCode::from(FAILED)),
+        never = patience() => match never {},
     };
     let Made { host, ready, agent_gone } = match made {
         Ok(made) => made,
@@ -98,6 +100,13 @@ async fn gone(starter: Option<&mut Starter>) {
         Some(starter) => starter.gone().await,
         None => std::future::pending().await,
     }
+}
+
+/// Tells whoever looks that the agent takes its time.
+async fn patience() -> Infallible {
+    tokio::time::sleep(limits::HOST_PATIENCE).await;
+    note("-- waiting for the agent");
+    std::future::pending().await
 }
 
 /// Starts the agent, opens the door to it and publishes it. What was begun ends where this is dropped.

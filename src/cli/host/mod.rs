@@ -68,6 +68,9 @@ Examples:
   tackroom host --detach --workspace ~/src/roof -- gemini --acp
   tackroom attach ID       join it, here or in another terminal
 
+When it ends, the agent and what runs in the agent's group of processes ends. Killed (SIGKILL), it
+can only see to the agent's own process; what that left behind may live on.
+
 Exit codes:
   0    it was closed by a client; with --detach or --tmux: it is ready
   1    the agent could not be started, or ended without being told to

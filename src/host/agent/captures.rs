@@ -1,7 +1,8 @@
 //! What real agents wrote, against fake models: OpenCode 1.18.33, Gemini CLI 0.61.0, claude-agent-acp 0.49.0.
 
 use super::facts::{Known, harness};
-use super::message::{Message, parse};
+use super::message::Message;
+use super::parse::parse;
 use super::tools::Tools;
 use super::translate::{self, When};
 use super::{Event, permission};
@@ -28,6 +29,7 @@ fn told(name: &str, when: When) -> (Vec<String>, Known) {
                 let text = |member: &str| approval.payload[member].to_string();
                 told.push(format!("ask {} {} {}", text("tool"), text("raw_args"), text("decisions")));
             }
+            odd @ (Message::Unfit { .. } | Message::Nonsense { .. }) => panic!("{odd:?}"),
             Message::Answer { result, .. } => {
                 let answer = result.unwrap();
                 let name = answer["agentInfo"]["name"].as_str();

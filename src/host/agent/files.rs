@@ -1,30 +1,121 @@
-//! The files that an agent reads and writes through its host: those of its workspace.
+//! The files that an agent reads and writes through its host: those of its workspace, one after the other, as it asks.
 
 use super::message::value;
+use super::session::Answer;
 use crate::limits;
-use crate::platform::within::{self, Unfit};
+use crate::platform::within::{self, Root, Unfit};
 use agent_client_protocol_schema::v1::{
     Error, ErrorCode, ReadTextFileRequest, ReadTextFileResponse, WriteTextFileRequest, WriteTextFileResponse,
 };
+use serde::Deserialize;
 use serde_json::Value;
+use std::collections::VecDeque;
 use std::path::Path;
+use std::sync::Arc;
+use tokio::task::JoinHandle;
 
-/// Answers `fs/read_text_file`.
-pub(super) fn read(workspace: &Path, request: &ReadTextFileRequest) -> Result<Value, Error> {
+/// What is asked of a file.
+pub(super) enum Job {
+    Read(ReadTextFileRequest),
+    Write(WriteTextFileRequest),
+}
+
+impl Job {
+    /// What `fs/read_text_file` and `fs/write_text_file` ask.
+    pub fn of(method: &str, params: &Value) -> Result<Self, Error> {
+        let unclear = |error: serde_json::Error| invalid(error.to_string());
+        if method == "fs/read_text_file" {
+            let mut request = ReadTextFileRequest::deserialize(params).map_err(unclear)?;
+            request.meta = None;
+            return Ok(Self::Read(request));
+        }
+        let mut request = WriteTextFileRequest::deserialize(params).map_err(unclear)?;
+        request.meta = None;
+        if request.content.len() > limits::AGENT_FILE {
+            return Err(refused(&request.path, &Unfit::TooLarge(limits::AGENT_FILE)));
+        }
+        Ok(Self::Write(request))
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Read(request) => request.path.as_os_str().len(),
+            Self::Write(request) => request.path.as_os_str().len() + request.content.len(),
+        }
+    }
+
+    fn done(&self, root: &Root) -> Answer {
+        match self {
+            Self::Read(request) => read(root, request),
+            Self::Write(request) => write(root, request),
+        }
+    }
+}
+
+/// What was asked and is not done yet, oldest first: who writes a file twice, or writes it and reads it, need not wait in
+/// between.
+pub(super) struct Queue {
+    root: Arc<Root>,
+    waiting: VecDeque<(Value, Job)>,
+    bytes: usize,
+    /// What is done now. It is done to its end.
+    now: Option<(Value, JoinHandle<Answer>)>,
+}
+
+impl Queue {
+    pub fn new(root: Arc<Root>) -> Self {
+        Self { root, waiting: VecDeque::new(), bytes: 0, now: None }
+    }
+
+    /// Puts one behind the others.
+    pub fn push(&mut self, id: &Value, job: Job) -> Result<(), Error> {
+        if self.waiting.len() >= limits::AGENT_FILES || self.bytes + job.bytes() > limits::AGENT_FILES_BYTES {
+            return Err(busy("for files"));
+        }
+        self.bytes += job.bytes();
+        self.waiting.push_back((id.clone(), job));
+        Ok(())
+    }
+
+    /// Forgets one that was not begun. Whether there was such a one.
+    pub fn take_back(&mut self, id: &Value) -> bool {
+        let Some(at) = self.waiting.iter().position(|(waiting, _)| waiting == id) else { return false };
+        self.bytes -= self.waiting.remove(at).map_or(0, |(_, job)| job.bytes());
+        true
+    }
+
+    /// Whether one could begin.
+    pub fn waits(&self) -> bool {
+        self.now.is_none() && !self.waiting.is_empty()
+    }
+
+    /// Begins the next one.
+    pub fn begin(&mut self) {
+        let Some((id, job)) = self.waiting.pop_front() else { return };
+        self.bytes -= job.bytes();
+        let root = Arc::clone(&self.root);
+        self.now = Some((id, tokio::task::spawn_blocking(move || job.done(&root))));
+    }
+
+    /// The answer to the one that is done now; never where none is. May be dropped and called again.
+    pub async fn done(&mut self) -> (Value, Answer) {
+        let Some((_, now)) = &mut self.now else { return std::future::pending().await };
+        let answer = now.await.unwrap_or_else(|_| Err(Error::internal_error()));
+        (self.now.take().map(|(id, _)| id).unwrap_or_default(), answer)
+    }
+}
+
+fn read(root: &Root, request: &ReadTextFileRequest) -> Answer {
     let refused = |unfit| refused(&request.path, &unfit);
-    let content = within::read(workspace, &request.path, limits::AGENT_FILE).map_err(refused)?;
+    let content = within::read(root, &request.path, limits::AGENT_FILE).map_err(refused)?;
     let not_text = |_| invalid(format!("{}: it is not UTF-8 text", request.path.display()));
     let text = String::from_utf8(content).map_err(not_text)?;
     Ok(value(&ReadTextFileResponse::new(lines(text, request.line, request.limit))))
 }
 
-/// Answers `fs/write_text_file`.
-pub(super) fn write(workspace: &Path, request: &WriteTextFileRequest) -> Result<Value, Error> {
+fn write(root: &Root, request: &WriteTextFileRequest) -> Answer {
     let refused = |unfit| refused(&request.path, &unfit);
-    if request.content.len() > limits::AGENT_FILE {
-        return Err(refused(Unfit::TooLarge(limits::AGENT_FILE)));
-    }
-    within::write(workspace, &request.path, request.content.as_bytes()).map_err(refused)?;
+    within::write(root, &request.path, request.content.as_bytes()).map_err(refused)?;
     Ok(value(&WriteTextFileResponse::new()))
 }
 
@@ -41,6 +132,11 @@ fn lines(text: String, from: Option<u32>, limit: Option<u32>) -> String {
 /// An answer that says what was wrong with what was asked.
 pub(super) fn invalid(message: String) -> Error {
     Error::new(ErrorCode::InvalidParams.into(), message)
+}
+
+/// An answer that says that too much of a kind was asked and is not answered yet.
+pub(super) fn busy(kind: &str) -> Error {
+    Error::new(ErrorCode::InternalError.into(), format!("too many requests {kind} wait; let some be answered first"))
 }
 
 /// An answer that says why a path is not used.

@@ -10,6 +10,7 @@ use agent_client_protocol_schema::v1::{
     PermissionOption, PermissionOptionId, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest,
     RequestPermissionResponse, SelectedPermissionOutcome,
 };
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
@@ -28,6 +29,15 @@ fn option(options: &[PermissionOption], decision: Decision) -> Option<&Permissio
         Decision::AllowForSession => PermissionOptionKind::AllowAlways,
     };
     options.iter().find(|option| option.kind == kind).map(|option| &option.option_id)
+}
+
+/// What was sent, without the options of which nothing is known.
+pub(super) fn known(sent: &Value) -> Value {
+    let mut known = sent.clone();
+    if let Some(Value::Array(options)) = known.get_mut("options") {
+        options.retain(|option| PermissionOption::deserialize(option).is_ok());
+    }
+    known
 }
 
 /// The question as a person is asked it. `name` is what the tool call is called.

@@ -1,6 +1,7 @@
 //! The agent's process and its pipes.
 
-use super::message::{self, Message};
+use super::message::Message;
+use super::parse;
 use super::terminal::keep;
 use super::words::{Tail, short};
 use super::{Error, Gone};
@@ -8,6 +9,7 @@ use crate::enclosing::OF_A_SESSION;
 use crate::limits;
 use crate::platform::child::{self, Group, Stop};
 use crate::platform::lines::{Line, Lines};
+use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::Stdio;
@@ -28,14 +30,39 @@ pub(super) fn command(program: &OsStr, directory: &Path) -> Command {
     command
 }
 
+/// Lines in a row that were no messages.
+#[derive(Default)]
+struct Nonsense {
+    lines: u64,
+    bytes: usize,
+    first: String,
+}
+
+impl Nonsense {
+    fn count(&mut self, line: &[u8]) {
+        if self.lines == 0 {
+            self.first = short(&String::from_utf8_lossy(line));
+        }
+        self.lines += 1;
+        self.bytes += line.len();
+    }
+
+    /// What is told of it once it is over.
+    fn told(&mut self) -> Option<Message> {
+        let Self { lines: lines @ 1.., bytes, first } = std::mem::take(self) else { return None };
+        Some(Message::Nonsense { lines, bytes, first })
+    }
+}
+
 /// An agent's process. What it writes is read a message at a time, what it is to read is written as it reads it.
 pub(super) struct Process {
     group: Group,
     input: Option<ChildStdin>,
-    unread: Vec<u8>,
+    unread: VecDeque<u8>,
     lines: Lines<ChildStdout>,
-    /// Lines in a row that were no messages.
-    nonsense: u32,
+    nonsense: Nonsense,
+    /// The message behind them.
+    held: Option<Message>,
     stderr: Arc<Mutex<Tail>>,
     stderr_read: Option<JoinHandle<()>>,
     /// How it ended, once it has.
@@ -60,9 +87,10 @@ impl Process {
         Ok(Self {
             group,
             input,
-            unread: Vec::new(),
+            unread: VecDeque::new(),
             lines: Lines::new(output, limits::AGENT_LINE),
-            nonsense: 0,
+            nonsense: Nonsense::default(),
+            held: None,
             stderr,
             stderr_read: Some(tokio::spawn(async move { keep(error, &kept).await })),
             how: None,
@@ -78,17 +106,29 @@ impl Process {
     /// Puts a line behind those that it has not read.
     pub fn send(&mut self, line: &[u8]) {
         if self.input.is_some() {
-            self.unread.extend_from_slice(line);
+            self.unread.extend(line);
         }
     }
 
-    /// The next message, while what waits for the agent is written; how it ended when nothing more comes. Nothing is read
-    /// while it may not be, or while the agent does not read. May be dropped at any time and called again.
-    pub async fn next(&mut self, may_read: bool) -> Result<Message, Gone> {
+    /// Whether the agent has read most of what it was sent, so that it may be sent a file.
+    pub fn has_room(&self) -> bool {
+        self.unread.len() < limits::AGENT_ROOM
+    }
+
+    /// The next message, while what waits for the agent is written; how it ended when nothing more comes. `None`: there is
+    /// room again. Nothing is read while it may not be, or while the agent does not read. May be dropped at any time and
+    /// called again.
+    pub async fn next(&mut self, may_read: bool) -> Result<Option<Message>, Gone> {
+        if let Some(held) = self.held.take() {
+            return Ok(Some(held));
+        }
         loop {
             if !self.is_open
                 && let Some(how) = &self.how
             {
+                if let Some(told) = self.nonsense.told() {
+                    return Ok(Some(told));
+                }
                 let how = how.clone();
                 return Err(self.gone(how).await);
             }
@@ -102,7 +142,7 @@ impl Process {
                     Ok(Some(line)) => {
                         self.wait_on();
                         if let Some(message) = self.message(line) {
-                            return Ok(message);
+                            return Ok(Some(message));
                         }
                     }
                     Ok(None) | Err(_) => {
@@ -110,7 +150,13 @@ impl Process {
                         self.until = Some(Instant::now() + limits::AGENT_END);
                     }
                 },
-                written = write(&mut self.input, &self.unread), if !self.unread.is_empty() => self.written(written),
+                written = write(&mut self.input, self.unread.as_slices().0), if !self.unread.is_empty() => {
+                    let had_room = self.has_room();
+                    self.written(written);
+                    if !had_room && self.has_room() {
+                        return Ok(None);
+                    }
+                }
                 status = self.group.ended(), if self.how.is_none() => {
                     self.how = Some(match status {
                         Ok(status) => how(status),
@@ -135,26 +181,23 @@ impl Process {
         }
     }
 
-    /// What a line says; `None` where that is nothing, as when some library of the agent logged to the wrong place.
+    /// What a line says; `None` where that is nothing, or nothing yet.
     fn message(&mut self, line: Line) -> Option<Message> {
         let (message, line) = match line {
-            // Whatever it was is lost, and somebody should know.
-            Line::TooLong => {
-                let method = format!("a line over {} bytes", limits::AGENT_LINE);
-                return Some(Message::Notification { method, params: serde_json::Value::Null });
-            }
+            Line::TooLong(beginning) => (Some(parse::too_long(&beginning)), beginning),
             Line::Whole(line) if line.trim_ascii().is_empty() => return None,
-            Line::Whole(line) => (message::parse(&line), line),
+            Line::Whole(line) => (parse::parse(&line), line),
         };
-        if message.is_some() {
-            self.nonsense = 0;
-            return message;
+        if let Some(message) = message {
+            let Some(told) = self.nonsense.told() else { return Some(message) };
+            self.held = Some(message);
+            return Some(told);
         }
         tracing::debug!("an agent wrote a line that is no message");
-        self.nonsense += 1;
-        if self.nonsense == limits::AGENT_NONSENSE {
-            let last = short(&String::from_utf8_lossy(&line));
-            let how = format!("it wrote {} lines in a row that are no messages, the last one: {last}", self.nonsense);
+        self.nonsense.count(&line);
+        if self.nonsense.bytes >= limits::AGENT_NONSENSE {
+            let (lines, last) = (self.nonsense.lines, short(&String::from_utf8_lossy(&line)));
+            let how = format!("it wrote {lines} lines in a row that are no messages, the last one: {last}");
             (self.how, self.is_open) = (Some(how), false);
             self.group.kill();
         }
@@ -163,11 +206,16 @@ impl Process {
 
     fn written(&mut self, written: std::io::Result<usize>) {
         match written {
-            Ok(length @ 1..) => drop(self.unread.drain(..length.min(self.unread.len()))),
+            Ok(length @ 1..) => {
+                drop(self.unread.drain(..length.min(self.unread.len())));
+                if self.unread.is_empty() {
+                    self.unread = VecDeque::new();
+                }
+            }
             // It reads no more. Its end is told when it comes.
             _ => {
                 self.input = None;
-                self.unread = Vec::new();
+                self.unread = VecDeque::new();
             }
         }
     }
@@ -189,7 +237,7 @@ impl Process {
     /// Ends it: by the end of its input, else by asking it, else at once.
     pub async fn close(&mut self) -> Gone {
         self.input = None;
-        self.unread = Vec::new();
+        self.unread = VecDeque::new();
         if let Some(gone) = self.ended_within(limits::AGENT_END).await {
             return gone;
         }

@@ -1,21 +1,24 @@
 //! One session of an agent: what it says is taken in, one message after the other, and what it asks is answered.
 
 use super::facts::{Known, STATE, Switch};
+use super::files::Queue;
 use super::history::History;
 use super::message::{self, Message};
 use super::process::Process;
+use super::requests::Waits;
 use super::terminal::Terminals;
 use super::tools::Tools;
 use super::translate::{self, When};
 use super::words::short;
-use super::{Ask, Facts, Gone, Options, Prompt, Told, TurnEnd, permission, prompt};
+use super::{Ask, Facts, Gone, Options, Prompt, Told, TurnEnd, prompt};
 use crate::limits;
+use crate::platform::within::Root;
 use agent_client_protocol_schema::v1;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 use tokio::sync::oneshot;
-use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -38,11 +41,11 @@ enum Waiting {
 }
 
 /// The turn that runs.
-struct Turn {
+pub(super) struct Turn {
     /// The request that it is.
     request: u64,
     /// What it asked of a person is taken back when it ends.
-    ended: CancellationToken,
+    pub ended: CancellationToken,
     /// When it is given up, once it was cancelled.
     until: Option<Instant>,
 }
@@ -58,37 +61,41 @@ pub(super) struct Session {
     pub told: VecDeque<Told>,
     /// The answer to the step that was taken.
     pub stepped: Option<Answer>,
+    /// Whether it says how one logs in.
+    pub can_log_in: bool,
     /// The facts that were told last.
     facts: Facts,
-    is_ready: bool,
+    pub(super) is_ready: bool,
     requests: u64,
     waiting: HashMap<u64, Waiting>,
-    turn: Option<Turn>,
-    tools: Tools,
+    pub(super) turn: Option<Turn>,
+    pub(super) tools: Tools,
     pub(super) terminals: Terminals,
-    /// The agent's requests that are worked on.
-    work: JoinSet<Answer>,
-    works: HashMap<tokio::task::Id, (Value, AbortHandle)>,
+    pub(super) files: Queue,
+    /// The agent's requests that wait for something.
+    pub(super) waits: Waits,
 }
 
 impl Session {
-    pub fn new(process: Process, options: Options) -> Self {
+    pub fn new(process: Process, options: Options, root: Root) -> Self {
+        let root = Arc::new(root);
         Self {
             process,
             known: Known::default(),
-            terminals: Terminals::new(options.workspace.clone()),
+            terminals: Terminals::new(Arc::clone(&root)),
+            files: Queue::new(root),
             options,
             history: None,
             told: VecDeque::new(),
             stepped: None,
+            can_log_in: false,
             facts: Facts::default(),
             is_ready: false,
             requests: 0,
             waiting: HashMap::new(),
             turn: None,
             tools: Tools::default(),
-            work: JoinSet::new(),
-            works: HashMap::new(),
+            waits: Waits::default(),
         }
     }
 
@@ -116,9 +123,17 @@ impl Session {
     pub async fn go_on(&mut self) -> Result<(), Gone> {
         let until = self.until();
         tokio::select! {
-            message = self.process.next(self.told.is_empty() || !self.is_ready) => self.take(message?),
-            Some(done) = self.work.join_next_with_id() => self.done(done),
+            message = self.process.next(self.told.is_empty() || !self.is_ready) => {
+                if let Some(message) = message? {
+                    self.take(message);
+                }
+            }
+            (id, answer) = self.files.done() => self.answer(&id, answer),
+            Some((id, answer)) = self.waits.done() => self.answer(&id, answer),
             () = tokio::time::sleep_until(until.unwrap_or_else(Instant::now)), if until.is_some() => self.give_up(),
+        }
+        if self.files.waits() && self.process.has_room() {
+            self.files.begin();
         }
         Ok(())
     }
@@ -128,6 +143,16 @@ impl Session {
             Message::Request { id, method, params } => self.requested(id, &method, params),
             Message::Notification { method, params } => self.notified(&method, &params),
             Message::Answer { id, result } => self.answered(&id, result),
+            Message::Nonsense { lines, bytes, first } if self.is_ready => {
+                let sent = json!({ "lines": lines, "bytes": bytes, "first": first });
+                self.tell(translate::native("lines that are no messages", &sent));
+            }
+            // A banner is nobody's news.
+            Message::Nonsense { .. } => {}
+            Message::Unfit { id, error, what } => {
+                self.answer(&id, Err(error));
+                self.tell(translate::native(&what, &Value::Null));
+            }
         }
         if self.is_ready && self.facts != self.known.facts {
             self.facts = self.known.facts.clone();
@@ -143,7 +168,7 @@ impl Session {
         }
     }
 
-    fn tell(&mut self, event: super::Event) {
+    pub(super) fn tell(&mut self, event: super::Event) {
         let is_state = event.payload.get("kind").and_then(Value::as_str).is_some_and(|kind| STATE.contains(&kind));
         match &mut self.history {
             Some(history) if !is_state => history.push(event),
@@ -153,12 +178,16 @@ impl Session {
         }
     }
 
-    fn notified(&mut self, method: &str, params: &Value) {
-        let session = params.get("sessionId").and_then(Value::as_str).unwrap_or_default();
+    /// Whether a message is about this session, as far as that is known.
+    pub(super) fn is_ours(&self, params: &Value) -> bool {
         let ours = &self.known.facts.session_id;
+        ours.is_empty() || params.get("sessionId").and_then(Value::as_str) == Some(ours)
+    }
+
+    fn notified(&mut self, method: &str, params: &Value) {
         match (method, params.get("update")) {
             ("$/cancel_request", _) => self.take_back(params.get("requestId").unwrap_or(&Value::Null)),
-            ("session/update", Some(update)) if ours.is_empty() || ours == session => {
+            ("session/update", Some(update)) if self.is_ours(params) => {
                 self.known.update(update);
                 for event in translate::events(update, self.when(), &mut self.tools) {
                     self.tell(event);
@@ -175,7 +204,7 @@ impl Session {
             Some(Waiting::Step) => self.stepped = Some(result),
             Some(Waiting::Turn) => self.turn_ended(id, result),
             Some(Waiting::Switched { of, to, reply, .. }) => {
-                let switched = result.map_err(|error| said(&error));
+                let switched = result.map_err(|error| self.said(&error));
                 if let Ok(answer) = &switched {
                     *of(&mut self.known.facts) = Some(short(&to));
                     self.known.options(answer);
@@ -228,7 +257,7 @@ impl Session {
             },
             // Some agents fail when they are cancelled.
             Err(_) if turn.until.is_some() => TurnEnd::Interrupted,
-            Err(error) => TurnEnd::Failed(said(&error)),
+            Err(error) => TurnEnd::Failed(self.said(&error)),
         };
         self.told.push_back(Told::TurnEnded(end));
     }
@@ -288,96 +317,11 @@ impl Session {
         self.waiting.remove(&request)
     }
 
-    fn requested(&mut self, id: Value, method: &str, params: Value) {
-        if self.work.len() >= limits::AGENT_REQUESTS {
-            let busy = v1::Error::new(-32603, format!("{} requests are being worked on", limits::AGENT_REQUESTS));
-            return self.answer(&id, Err(busy));
-        }
-        match method {
-            "session/request_permission" => self.permission(id, params),
-            "fs/read_text_file" | "fs/write_text_file" if self.options.files => self.file(id, method, params),
-            "terminal/wait_for_exit" if self.options.terminals => {
-                let exit = parsed::<v1::WaitForTerminalExitRequest>(&params);
-                match exit.and_then(|exit| self.terminals.exit(&exit.terminal_id)) {
-                    Ok(exit) => self.work_on(id, exit),
-                    Err(error) => self.answer(&id, Err(error)),
-                }
-            }
-            _ => {
-                let answer = self.terminal(method, &params);
-                self.answer(&id, answer);
-            }
-        }
-    }
-
-    fn terminal(&mut self, method: &str, params: &Value) -> Answer {
-        let terminals = &mut self.terminals;
-        match method {
-            _ if !self.options.terminals => Err(v1::Error::method_not_found()),
-            "terminal/create" => terminals.create(&parsed(params)?),
-            "terminal/output" => terminals.output(&parsed::<v1::TerminalOutputRequest>(params)?.terminal_id),
-            "terminal/kill" => terminals.kill(&parsed::<v1::KillTerminalRequest>(params)?.terminal_id),
-            "terminal/release" => terminals.release(&parsed::<v1::ReleaseTerminalRequest>(params)?.terminal_id),
-            _ => Err(v1::Error::method_not_found()),
-        }
-    }
-
-    fn file(&mut self, id: Value, method: &str, params: Value) {
-        let (is_read, workspace) = (method == "fs/read_text_file", self.options.workspace.clone());
-        let work = tokio::task::spawn_blocking(move || {
-            if is_read {
-                super::files::read(&workspace, &parsed(&params)?)
-            } else {
-                super::files::write(&workspace, &parsed(&params)?)
-            }
-        });
-        self.work_on(id, async { work.await.unwrap_or_else(|_| Err(v1::Error::internal_error())) });
-    }
-
-    fn permission(&mut self, id: Value, params: Value) {
-        let request = match parsed::<v1::RequestPermissionRequest>(&params) {
-            Ok(request) => request,
-            Err(error) => return self.answer(&id, Err(error)),
-        };
-        let ended = self.turn.as_ref().map(|turn| turn.ended.clone()).unwrap_or_default();
-        if !self.is_ready || ended.is_cancelled() {
-            return self.answer(&id, Ok(permission::cancelled()));
-        }
-        for event in translate::asked(&request.tool_call, &mut self.tools) {
-            self.tell(event);
-        }
-        let (id_of_call, fields) = (request.tool_call.tool_call_id.0.as_ref(), &request.tool_call.fields);
-        let name = translate::name(fields).or_else(|| self.tools.name(id_of_call));
-        let (approval, question) = permission::ask(request, name, &params);
-        self.told.push_back(Told::Approval(approval));
-        self.work_on(id, async { Ok(question.answered(ended).await) });
-    }
-
-    fn work_on(&mut self, id: Value, work: impl Future<Output = Answer> + Send + 'static) {
-        let task = self.work.spawn(work);
-        self.works.insert(task.id(), (id, task));
-    }
-
-    fn done(&mut self, done: Result<(tokio::task::Id, Answer), tokio::task::JoinError>) {
-        let (task, answer) = match done {
-            Ok((task, answer)) => (task, answer),
-            Err(error) if error.is_cancelled() => (error.id(), Err(v1::Error::request_cancelled())),
-            Err(error) => (error.id(), Err(v1::Error::internal_error())),
-        };
-        if let Some((id, _)) = self.works.remove(&task) {
-            self.answer(&id, answer);
-        }
-    }
-
-    /// The agent wants no answer any more to what it asked.
-    fn take_back(&mut self, id: &Value) {
-        if let Some((_, task)) = self.works.values().find(|(request, _)| request == id) {
-            task.abort();
-        }
-    }
-
-    fn answer(&mut self, id: &Value, answer: Answer) {
-        self.process.send(&message::answer(id, answer));
+    /// The agent's words for what went wrong, and what a person does.
+    fn said(&self, error: &v1::Error) -> String {
+        let words = said(error);
+        let wants_login = self.can_log_in && error.code == v1::ErrorCode::AuthRequired;
+        if wants_login { format!("{words}; log in with the agent's own program") } else { words }
     }
 
     /// What is told last: nobody waits any more for what will not come.
@@ -391,16 +335,9 @@ impl Session {
     }
 }
 
-fn parsed<T: for<'a> Deserialize<'a>>(params: &Value) -> Result<T, v1::Error> {
-    T::deserialize(params).map_err(|error| super::files::invalid(error.to_string()))
-}
-
 /// The agent's words for what went wrong.
 pub(super) fn said(error: &v1::Error) -> String {
     match &error.data {
-        _ if error.code == v1::ErrorCode::AuthRequired => {
-            format!("{}; log in with the agent's own program", short(&error.message))
-        }
         None | Some(Value::Null) => short(&error.message),
         Some(Value::String(data)) => short(&format!("{}: {data}", error.message)),
         Some(data) => short(&format!("{}: {data}", error.message)),

@@ -8,6 +8,7 @@ use super::session::{Answer, Session, said};
 use super::words::short;
 use super::{Agent, Ask, Error, Gone, Options, Told};
 use crate::limits;
+use crate::platform::within::Root;
 use crate::protocol::Harness;
 use agent_client_protocol_schema::{ProtocolVersion, v1};
 use serde::{Deserialize, Serialize};
@@ -20,8 +21,9 @@ pub(super) async fn start(options: &Options) -> Result<Agent, Error> {
     if !workspace.is_absolute() || !workspace.is_dir() {
         return Err(Error::Workspace(workspace.display().to_string()));
     }
+    let root = Root::open(workspace).map_err(|_| Error::Workspace(workspace.display().to_string()))?;
     let process = Process::start(&options.command, workspace)?;
-    let mut session = Session::new(process, options.clone());
+    let mut session = Session::new(process, options.clone(), root);
     if let Err(error) = begin(&mut session).await {
         // One that ended needs no more; one that refused may have something to put in order.
         if !matches!(error, Error::Exited { .. }) {
@@ -83,6 +85,7 @@ async fn initialize(session: &mut Session) -> Result<v1::InitializeResponse, Err
     let agent = v1::InitializeResponse::deserialize(&answer).map_err(unclear)?;
     let name = agent.agent_info.as_ref().map(|info| info.name.as_str());
     session.known.facts.harness = harness(name, &session.options.command);
+    session.can_log_in = !agent.auth_methods.is_empty();
     session.known.facts.images = agent.agent_capabilities.prompt_capabilities.image;
     Ok(agent)
 }
@@ -111,7 +114,7 @@ async fn enter(session: &mut Session, can: &v1::AgentCapabilities) -> Result<(),
     };
     let answer = match answer.map_err(Refusal::Other)? {
         Ok(answer) => answer,
-        Err(error) if error.code == v1::ErrorCode::AuthRequired => return Err(Refusal::Login),
+        Err(error) if session.can_log_in && error.code == v1::ErrorCode::AuthRequired => return Err(Refusal::Login),
         Err(error) => return Err(Refusal::Other(refused(method, &error))),
     };
     if let Some(id) = answer.get("sessionId").and_then(Value::as_str) {

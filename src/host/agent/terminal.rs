@@ -1,5 +1,6 @@
 //! The terminals of an agent: commands that its host runs for it in the workspace, each with what it started in a process
-//! group that ends with the terminal, the agent and the host.
+//! group that ends with the terminal, the agent and the host. What leaves the group, by a session of its own, lives on; so may
+//! what it started where the host is killed (see [`crate::platform::child`]).
 
 use super::files::{invalid, refused};
 use super::message::value;
@@ -7,7 +8,7 @@ use super::process;
 use super::words::Tail;
 use crate::limits;
 use crate::platform::child::{self, Group, Stop};
-use crate::platform::within;
+use crate::platform::within::{self, Root};
 use agent_client_protocol_schema::v1::{
     CreateTerminalRequest, CreateTerminalResponse, Error, TerminalExitStatus, TerminalId, TerminalOutputResponse,
     WaitForTerminalExitResponse,
@@ -15,7 +16,7 @@ use agent_client_protocol_schema::v1::{
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -33,13 +34,13 @@ struct Terminal {
 
 /// Those that the agent has not released.
 pub(super) struct Terminals {
-    workspace: PathBuf,
+    workspace: Arc<Root>,
     open: HashMap<String, Terminal>,
     count: u64,
 }
 
 impl Terminals {
-    pub fn new(workspace: PathBuf) -> Self {
+    pub fn new(workspace: Arc<Root>) -> Self {
         Self { workspace, open: HashMap::new(), count: 0 }
     }
 
@@ -48,7 +49,10 @@ impl Terminals {
         if self.open.len() >= limits::AGENT_TERMINALS {
             return Err(invalid(format!("{} terminals are open; release one first", limits::AGENT_TERMINALS)));
         }
-        let cwd = request.cwd.as_deref().unwrap_or(&self.workspace);
+        if let Some(odd) = request.env.iter().find(|variable| variable.name.is_empty() || variable.name.contains('=')) {
+            return Err(invalid(format!("{:?} is no name of a variable", odd.name)));
+        }
+        let cwd = request.cwd.as_deref().unwrap_or_else(|| self.workspace.path());
         let cwd = within::directory(&self.workspace, cwd).map_err(|unfit| refused(cwd, &unfit))?;
         let (mut group, joined) =
             start(request, &cwd).map_err(|error| invalid(format!("{}: {error}", request.command)))?;

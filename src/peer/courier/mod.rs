@@ -262,7 +262,7 @@ async fn listen(
         let line = tokio::select! {
             line = lines.next() => match line {
                 Ok(Some(Line::Whole(line))) => line,
-                Ok(Some(Line::TooLong)) => return Err(End::Flooded),
+                Ok(Some(Line::TooLong(_))) => return Err(End::Flooded),
                 Ok(None) | Err(_) if lines.source().limit() == 0 => return Err(End::Flooded),
                 Ok(None) | Err(_) => return Ok(()),
             },

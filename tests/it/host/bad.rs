@@ -93,14 +93,37 @@ fn who_does_not_listen_is_let_go_and_delays_nobody() {
 }
 
 #[test]
+fn what_an_agent_sends_and_asks_for_costs_its_host_little() {
+    let home = Home::new();
+    let host = scripted(&home, &[], &Setup::default());
+    let file = home.path().join("large");
+    std::fs::write(&file, "x".repeat(8 << 20)).unwrap();
+    let mut anna = serve(home);
+    let at = join(&mut anna, host.id(), "anna");
+    // Two million small parts in a line.
+    assert_eq!(submit(&mut anna, &at, "many-parts:1800000 say:well"), "well");
+    assert!(host.peak_kib() < 200 << 10, "{} KiB", host.peak_kib());
+    let read = submit(&mut anna, &at, &format!("reads:40={}", file.display()));
+    assert_eq!(read, (40 * (8 << 20)).to_string());
+    assert!(host.peak_kib() < 200 << 10, "{} KiB", host.peak_kib());
+    // Until the turn is given up there is time to read all of them.
+    anna.at(&at, "sendInput", json!({ "prompt": format!("ask-reads:400={} say:asked stop", file.display()) })).result();
+    anna.events_to(&at, "text_delta");
+    anna.at(&at, "takeControl", json!({})).result();
+    anna.at(&at, "interrupt", json!({})).result();
+    anna.events_to(&at, "turn_interrupted");
+    assert!(host.peak_kib() < 200 << 10, "{} KiB", host.peak_kib());
+}
+
+#[test]
 fn an_agent_that_talks_nonsense_ends() {
     let home = Home::new();
     let mut host = scripted(&home, &[], &Setup::default());
     let mut anna = serve(home);
     let at = join(&mut anna, host.id(), "anna");
     // A little of it is passed over.
-    assert_eq!(submit(&mut anna, &at, "nonsense:10 say:well"), "well");
-    let failed = anna.at(&at, "submit", json!({ "prompt": "nonsense:1000 slow" })).error();
+    assert_eq!(submit(&mut anna, &at, "nonsense:1000 say:well"), "well");
+    let failed = anna.at(&at, "submit", json!({ "prompt": "babble:100 slow" })).error();
     assert!(failed.message.contains("no messages"), "{}", failed.message);
     anna.events_to(&at, "disconnected");
     let (status, said) = host.end();

@@ -6,6 +6,7 @@ use crate::support::{Home, beside, serve};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
@@ -103,10 +104,11 @@ fn an_agent_that_is_killed_in_the_middle_of_a_turn_ends_it_and_everybody_is_told
 #[test]
 fn what_cannot_be_hosted_is_told_and_leaves_nothing() {
     let home = Home::new();
+    let hello = format!("hello {}", "o".repeat(100_000));
     let cases: [(&[&str], &[&str], i32, &str); 6] = [
         (&[], &["no-such-agent"], 1, "no-such-agent cannot be started"),
         (&[], &["sh", "-c", "echo out of cheese >&2; exit 3"], 1, "out of cheese"),
-        (&[], &["yes", "hello"], 1, "lines in a row that are no messages, the last one: hello"),
+        (&[], &["yes", &hello], 1, "lines in a row that are no messages, the last one: hello o"),
         (&["--workspace", "nowhere"], &DEMO_AGENT, 1, "nowhere is no directory"),
         (&["--harness", "emacs"], &DEMO_AGENT, 2, "unknown harness"),
         (&[], &[], 2, "COMMAND"),
@@ -118,6 +120,17 @@ fn what_cannot_be_hosted_is_told_and_leaves_nothing() {
         assert!(said.contains(why), "{said}");
         assert_eq!(published(&home), Vec::<String>::new());
     }
+}
+
+#[test]
+fn an_agent_that_takes_its_time_is_said_to() {
+    let home = Home::new();
+    let mut child = host(home.path(), &[], &["sleep", "600"]).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = String::new();
+    BufReader::new(child.stderr.take().unwrap()).read_line(&mut said).unwrap();
+    assert_eq!(said, "-- waiting for the agent\n");
+    kill(Pid::from_raw(child.id() as i32), Signal::SIGTERM).unwrap();
+    child.wait().unwrap();
 }
 
 #[test]

@@ -65,3 +65,34 @@ async fn what_is_not_offered_or_not_known_is_refused() {
     }
     assert!(!file.exists());
 }
+
+#[tokio::test]
+async fn files_are_used_in_the_order_in_which_it_asks() {
+    let mut hosted = Hosted::start(Setup::default()).await;
+    let file = hosted.workspace().join("file");
+    assert_eq!(hosted.says(&format!("in-order:{}", file.display())).await, "odd: []");
+}
+
+#[tokio::test]
+async fn what_is_asked_for_another_session_is_refused() {
+    let mut hosted = Hosted::start(Setup::default()).await;
+    let file = hosted.workspace().join("file");
+    fs::write(&file, "x").unwrap();
+    for method in ["read", "write", "terminal/create"] {
+        let params = json!({"sessionId": "other", "path": file, "content": "y", "command": "true"});
+        assert_eq!(call(&mut hosted, method, params).await["code"], -32602, "{method}");
+    }
+    assert_eq!(fs::read(&file).unwrap(), b"x");
+}
+
+#[tokio::test]
+async fn another_directory_in_the_place_of_the_workspace_is_not_it() {
+    let mut hosted = Hosted::start(Setup::default()).await;
+    let workspace = hosted.workspace();
+    fs::rename(&workspace, workspace.with_file_name("before")).unwrap();
+    symlink("/etc", &workspace).unwrap();
+    let error = call(&mut hosted, "read", json!({"path": workspace.join("passwd")})).await;
+    assert!(error["message"].as_str().unwrap().ends_with("the workspace was moved or replaced"), "{error}");
+    let error = call(&mut hosted, "terminal/create", json!({"command": "pwd"})).await;
+    assert_eq!(error["code"], -32602, "{error}");
+}

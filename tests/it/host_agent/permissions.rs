@@ -80,3 +80,40 @@ async fn a_question_is_taken_back_when_the_agent_or_the_host_no_longer_asks() {
     let said = texts(&told.into_iter().filter_map(event).collect::<Vec<_>>());
     assert_eq!((said.as_str(), end), (r#"{"outcome":"cancelled"}stopping"#, TurnEnd::Interrupted));
 }
+
+#[tokio::test]
+async fn an_option_of_which_nothing_is_known_does_no_harm() {
+    assert_eq!(decide("wat,allow_once", Decision::Allow).await, "option-allow_once");
+}
+
+#[tokio::test]
+async fn a_question_is_answered_that_has_no_id_or_is_of_another_session() {
+    let mut hosted = Hosted::start(Setup::default()).await;
+    let ask = |session: &str| {
+        let params = json!({"sessionId": session, "toolCall": {"toolCallId": "t"}, "options": []});
+        json!({"id": null, "method": "session/request_permission", "params": params})
+            .to_string()
+            .replace('_', "\\u005f")
+    };
+    let other = hosted.says(&format!("call-by:{}", ask("other"))).await;
+    assert!(other.contains("-32602"), "{other}");
+    hosted.prompt(&format!("call-by:{}", ask("test-session"))).await;
+    drop(hosted.approval().await);
+    let (told, _) = hosted.rest().await;
+    let said = texts(&told.into_iter().filter_map(event).collect::<Vec<_>>());
+    assert!(said.contains(r#""outcome":"cancelled""#) && said.contains(r#""id":null"#), "{said}");
+}
+
+#[tokio::test]
+async fn open_questions_keep_nothing_from_being_done() {
+    let mut hosted = Hosted::start(Setup::default()).await;
+    let file = hosted.workspace().join("file");
+    hosted.prompt(&format!("ask-many:65 call:write={}", json!({"path": file, "content": "x"}))).await;
+    let mut open = vec![];
+    while open.len() < 64 {
+        open.push(hosted.approval().await);
+    }
+    let (told, _) = hosted.rest().await;
+    let said = texts(&told.into_iter().filter_map(event).collect::<Vec<_>>());
+    assert_eq!(said, r#""too many requests for permissions wait; let some be answered first"{}"#);
+}

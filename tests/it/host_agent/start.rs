@@ -97,16 +97,24 @@ async fn what_is_no_agent_is_refused_with_its_reason() {
     assert!(error.contains("it speaks version 7"), "{error}");
     let error = refused(Setup { fails_at: Some("session/new".into()), ..Setup::default() }, |_| {}).await.to_string();
     assert_eq!(error, "the agent refused session/new: no such luck");
+    // Who offers no way to log in is not told to.
+    for method in ["initialize", "session/new"] {
+        let setup = Setup { fails_at: Some(method.into()), failure: Some(-32000), ..Setup::default() };
+        assert_eq!(refused(setup, |_| {}).await.to_string(), format!("the agent refused {method}: no such luck"));
+    }
     let silent = |options: &mut Options| options.command = vec!["true".into()];
     assert!(matches!(refused(Setup::default(), silent).await, Error::Exited { .. }));
 }
 
 #[tokio::test]
 async fn a_log_on_the_wrong_pipe_does_no_harm_unless_it_is_a_flood() {
-    let hosted = Hosted::start(Setup { nonsense: 50, ..Setup::default() }).await;
+    let hosted = Hosted::start(Setup { nonsense: 1_000, ..Setup::default() }).await;
     assert_eq!(hosted.agent.facts.session_id, "test-session");
-    let error = refused(Setup { nonsense: 1_000, ..Setup::default() }, |_| {}).await.to_string();
-    assert!(error.contains("100 lines in a row that are no messages"), "{error}");
+    let flood = |options: &mut Options| {
+        options.command = ["sh", "-c", "yes $(head -c 100000 /dev/zero | tr '\\0' x)"].map(Into::into).to_vec();
+    };
+    let error = refused(Setup::default(), flood).await.to_string();
+    assert!(error.contains("lines in a row that are no messages"), "{error}");
 }
 
 #[tokio::test]

@@ -87,3 +87,20 @@ async fn there_are_only_so_many() {
     let said = hosted.says(r#"call:terminal/create={"command":"true"}"#).await;
     assert!(said.contains("release one first"), "{said}");
 }
+
+#[tokio::test]
+async fn who_waits_for_a_command_does_not_keep_it_from_being_ended() {
+    let mut hosted = Hosted::start(Setup::default()).await;
+    let terminal = hosted.says("run-forever:sleep_600").await;
+    assert_eq!(hosted.says(&format!("wait-many:{terminal}")).await, "256");
+}
+
+#[tokio::test]
+async fn what_is_no_name_of_a_variable_is_refused() {
+    let mut hosted = Hosted::start(Setup::default()).await;
+    for name in ["", "A=B"] {
+        let params = json!({"command": "true", "env": [{"name": name, "value": "x"}]});
+        let said = hosted.says(&format!("call:terminal/create={params}")).await;
+        assert!(said.contains("is no name of a variable"), "{said}");
+    }
+}

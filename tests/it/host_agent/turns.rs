@@ -217,9 +217,49 @@ async fn an_agent_that_floods_can_be_interrupted() {
 async fn large_and_odd_lines_cost_what_they_hold_and_no_more() {
     let mut hosted = Hosted::start(Setup::default()).await;
     let events = hosted.turn("nonsense:50 giant:17000000 large:2000000 say:on").await;
-    assert_eq!(events[0].payload["kind"], "a line over 16777216 bytes");
-    let cut = events[1].payload["text"].as_str().unwrap();
+    assert_eq!(events[0].payload["kind"], "lines that are no messages");
+    assert_eq!(events[0].payload["raw"], json!({ "lines": 50, "bytes": 1_140, "first": "[info] line 0 of a log" }));
+    assert_eq!(events[1].payload["kind"], "a line over 16777216 bytes");
+    let cut = events[2].payload["text"].as_str().unwrap();
     assert!(cut.ends_with("x… [951424 bytes were left out]") && cut.len() < 1_100_000);
-    assert!(!events[1].payload.contains_key("raw"));
-    assert_eq!(events[2].payload["text"], "on");
+    assert!(!events[2].payload.contains_key("raw"));
+    assert_eq!(events[3].payload["text"], "on");
+}
+
+/// A line without `_`, which is a space in a word of a prompt.
+fn word(line: &str) -> String {
+    line.replace('_', "\\u005f").replace(' ', "")
+}
+
+#[tokio::test]
+async fn half_a_character_does_not_make_a_message_disappear() {
+    let mut hosted = Hosted::start(Setup::default()).await;
+    let update = r#"{"method":"session/update","params":{"sessionId":"test-session","update":
+        {"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"cut\ud83d"}}}}"#;
+    let file = hosted.workspace().join("file");
+    let write = format!(
+        r#"{{"id":0,"method":"fs/write_text_file","params":{{"sessionId":"test-session","path":{file:?},"content":"\udE00"}}}}"#
+    );
+    let said = hosted.says(&format!("line:{} call-by:{}", word(&update.replace('\n', "")), word(&write))).await;
+    assert!(said.starts_with("cut\u{fffd}") && said.contains(r#""result":{}"#), "{said}");
+    assert_eq!(std::fs::read_to_string(file).unwrap(), "\u{fffd}");
+    // An answer of its own, which is the turn's end.
+    hosted.prompt(&format!("line:{} deaf", word(r#"{"id":4,"result":{"stopReason":"end_turn\ud83d"}}"#))).await;
+    assert_eq!(hosted.rest().await.1, TurnEnd::Done("end_turn\u{fffd}".to_owned()));
+}
+
+#[tokio::test]
+async fn what_cannot_be_taken_is_answered_and_told() {
+    let mut hosted = Hosted::start(Setup::default()).await;
+    let deep = "[".repeat(200) + &"]".repeat(200);
+    for (line, code) in [
+        (format!(r#"{{"id":0,"method":"fs/read","params":{deep}}}"#), -32700),
+        (r#"[{"id":0,"method":"fs/read"}]"#.to_owned(), -32600),
+        (format!(r#"{{"id":0,"method":"fs/read","params":"{}"}}"#, "x".repeat(17 << 20)), -32700),
+    ] {
+        let events = hosted.turn(&format!("call-by:{line}")).await;
+        assert_eq!(events[0].kind, "native_event");
+        let answer: Value = serde_json::from_str(&texts(&events)).unwrap();
+        assert_eq!(answer["error"]["code"], code, "{answer}");
+    }
 }

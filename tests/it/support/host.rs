@@ -79,8 +79,17 @@ impl Host {
 
     /// The memory that it has now.
     pub fn memory_kib(&self) -> u64 {
+        self.status("VmRSS:")
+    }
+
+    /// The most that it ever had, in KiB.
+    pub fn peak_kib(&self) -> u64 {
+        self.status("VmHWM:")
+    }
+
+    fn status(&self, member: &str) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.pid())).expect("a running host");
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("the member");
+        let line = status.lines().find_map(|line| line.strip_prefix(member)).expect("the member");
         line.split_ascii_whitespace().next().expect("a word").parse().expect("a number")
     }
 

@@ -26,6 +26,8 @@ pub struct Setup {
     pub exits_at: Option<String>,
     /// A method that it answers with an error.
     pub fails_at: Option<String>,
+    /// The code of that error, where it is not that of an internal one.
+    pub failure: Option<i32>,
     /// The ids of the ways to log in, of which one must be used before there is a session.
     pub logins: Vec<String>,
     /// Whether prompts may hold images.
@@ -87,7 +89,7 @@ fn serve(setup: Setup) {
                 std::process::exit(7);
             }
             _ if is_at(&setup.hangs_at) => {}
-            _ if is_at(&setup.fails_at) => wire.fail(&id, -32603, "no such luck"),
+            _ if is_at(&setup.fails_at) => wire.fail(&id, setup.failure.unwrap_or(-32603), "no such luck"),
             "initialize" => wire.answer(&id, capabilities(&setup)),
             "authenticate" => {
                 is_logged_in = params["methodId"].as_str().is_some_and(|method| method.contains("good"));

@@ -57,6 +57,32 @@ pub fn play(wire: &Wire, id: &Value, prompt: &Value) {
             "large" => wire.say(&"x".repeat(number())),
             "nonsense" => wire.nonsense(number()),
             "giant" => wire.line(&vec![b'x'; number()]),
+            "babble" => (0..number()).for_each(|_| wire.line(&vec![b'x'; 1 << 20])),
+            "line" => wire.line(argument.as_bytes()),
+            "call-by" => wire.say(&wire.call_by(argument.as_bytes()).to_string()),
+            "many-parts" => {
+                let parts = vec![json!({ "a": 1 }); number()];
+                wire.update(json!({ "sessionUpdate": "wat", "x": parts }));
+            }
+            "reads" => reads(wire, &argument),
+            "ask-reads" => drop(ask_reads(wire, &argument)),
+            "stop" => {
+                // SAFETY: it touches no memory of ours.
+                unsafe { libc::raise(libc::SIGSTOP) };
+            }
+            "in-order" => in_order(wire, &argument),
+            "ask-many" => {
+                let asked: Vec<_> = (0..number()).map(|n| permission(wire, &n.to_string(), "")).collect();
+                let refused = asked.last().and_then(|last| last.recv().ok());
+                wire.say(&refused.expect("an answer")["error"]["message"].to_string());
+            }
+            "wait-many" => {
+                let wait = || wire.ask("terminal/wait_for_exit", json!({ "terminalId": argument })).1;
+                let waits: Vec<_> = (0..500).map(|_| wait()).collect();
+                wire.call("terminal/kill", json!({ "terminalId": argument }));
+                let ended = waits.iter().filter(|wait| wait.recv().is_ok_and(|wait| wait.get("result").is_some()));
+                wire.say(&ended.count().to_string());
+            }
             "stderr" => (0..number()).for_each(|n| eprintln!("line {n} of a log")),
             "crash" => std::process::abort(),
             "exit" => std::process::exit(9),
@@ -124,6 +150,33 @@ fn permission(wire: &Wire, tool: &str, offered: &str) -> std::sync::mpsc::Receiv
     let call = json!({ "toolCallId": tool, "title": format!("Run {tool}"), "kind": "execute", "status": "pending",
         "rawInput": { "command": "rm x" }, "locations": [{ "path": "/w/x" }] });
     wire.ask("session/request_permission", json!({ "toolCall": call, "options": options })).1
+}
+
+fn ask_reads(wire: &Wire, argument: &str) -> Vec<std::sync::mpsc::Receiver<Value>> {
+    let (count, path) = argument.split_once('=').expect("a path");
+    let read = |_| wire.ask("fs/read_text_file", json!({ "path": path })).1;
+    (0..count.parse::<usize>().expect("a number")).map(read).collect()
+}
+
+/// Asks for a file many times at once, and says how many bytes came.
+fn reads(wire: &Wire, argument: &str) {
+    let reads = ask_reads(wire, argument);
+    let bytes = |read: std::sync::mpsc::Receiver<Value>| {
+        read.recv().expect("an answer")["result"]["content"].as_str().map_or(0, str::len)
+    };
+    wire.say(&reads.into_iter().map(bytes).sum::<usize>().to_string());
+}
+
+/// Writes a file many times without waiting, and says what is read in between and what was not as it should be.
+fn in_order(wire: &Wire, path: &str) {
+    let ask = |n: usize| {
+        wire.ask("fs/write_text_file", json!({ "path": path, "content": n.to_string() }));
+        wire.ask("fs/read_text_file", json!({ "path": path })).1
+    };
+    let reads: Vec<_> = (0..100).map(ask).collect();
+    let read = |read: std::sync::mpsc::Receiver<Value>| read.recv().expect("an answer")["result"]["content"].clone();
+    let odd = reads.into_iter().map(read).enumerate().filter(|(n, read)| read.as_str() != Some(&*n.to_string()));
+    wire.say(&format!("odd: {:?}", odd.collect::<Vec<_>>()));
 }
 
 fn ask_two(wire: &Wire) {

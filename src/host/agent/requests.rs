@@ -1,0 +1,144 @@
+//! What an agent asks of its host. What is done at once is answered at once; what takes time waits among its own kind, so that
+//! nothing that only waits keeps anything else from being done.
+
+use super::files::{Job, busy, invalid};
+use super::message;
+use super::session::{Answer, Session};
+use super::{Told, permission, translate};
+use crate::limits;
+use agent_client_protocol_schema::v1;
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::HashMap;
+use tokio::task::{AbortHandle, Id, JoinSet};
+
+/// What is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A person.
+    Question,
+    /// The end of a command.
+    Exit,
+}
+
+/// The requests that wait.
+#[derive(Default)]
+pub(super) struct Waits {
+    tasks: JoinSet<Answer>,
+    of: HashMap<Id, (Value, Kind, AbortHandle)>,
+}
+
+impl Waits {
+    /// Whether one more may wait.
+    fn room(&self, kind: Kind) -> Result<(), v1::Error> {
+        let (max, name) = match kind {
+            Kind::Question => (limits::AGENT_QUESTIONS, "for permissions"),
+            Kind::Exit => (limits::AGENT_WAITS, "for the end of a command"),
+        };
+        let waiting = self.of.values().filter(|(_, other, _)| *other == kind).count();
+        if waiting < max { Ok(()) } else { Err(busy(name)) }
+    }
+
+    fn push(&mut self, id: Value, kind: Kind, answer: impl Future<Output = Answer> + Send + 'static) {
+        let task = self.tasks.spawn(answer);
+        self.of.insert(task.id(), (id, kind, task));
+    }
+
+    /// The next answer; `None` where nothing waits. May be dropped and called again.
+    pub async fn done(&mut self) -> Option<(Value, Answer)> {
+        let (task, answer) = match self.tasks.join_next_with_id().await? {
+            Ok(done) => done,
+            Err(error) if error.is_cancelled() => (error.id(), Err(v1::Error::request_cancelled())),
+            Err(error) => (error.id(), Err(v1::Error::internal_error())),
+        };
+        self.of.remove(&task).map(|(id, ..)| (id, answer))
+    }
+
+    fn take_back(&mut self, id: &Value) {
+        if let Some((.., task)) = self.of.values().find(|(waiting, ..)| waiting == id) {
+            task.abort();
+        }
+    }
+}
+
+impl Session {
+    pub(super) fn requested(&mut self, id: Value, method: &str, params: Value) {
+        let done = match method {
+            _ if !self.is_offered(method) => Err(v1::Error::method_not_found()),
+            _ if !self.is_ours(&params) => Err(invalid("it is of another session".to_owned())),
+            "session/request_permission" => return self.permission(id, params),
+            "fs/read_text_file" | "fs/write_text_file" => {
+                match Job::of(method, &params).and_then(|job| self.files.push(&id, job)) {
+                    Ok(()) => return,
+                    Err(error) => Err(error),
+                }
+            }
+            "terminal/wait_for_exit" => match self.exit(&params) {
+                Ok(exit) => return self.waits.push(id, Kind::Exit, exit),
+                Err(error) => Err(error),
+            },
+            _ => self.terminal(method, &params),
+        };
+        self.answer(&id, done);
+    }
+
+    fn is_offered(&self, method: &str) -> bool {
+        match method.split_once('/') {
+            Some(("fs", _)) => self.options.files,
+            Some(("terminal", _)) => self.options.terminals,
+            _ => method == "session/request_permission",
+        }
+    }
+
+    fn terminal(&mut self, method: &str, params: &Value) -> Answer {
+        let terminals = &mut self.terminals;
+        match method {
+            "terminal/create" => terminals.create(&parsed(params)?),
+            "terminal/output" => terminals.output(&parsed::<v1::TerminalOutputRequest>(params)?.terminal_id),
+            "terminal/kill" => terminals.kill(&parsed::<v1::KillTerminalRequest>(params)?.terminal_id),
+            "terminal/release" => terminals.release(&parsed::<v1::ReleaseTerminalRequest>(params)?.terminal_id),
+            _ => Err(v1::Error::method_not_found()),
+        }
+    }
+
+    fn exit(&self, params: &Value) -> Result<impl Future<Output = Answer> + Send + use<>, v1::Error> {
+        self.waits.room(Kind::Exit)?;
+        self.terminals.exit(&parsed::<v1::WaitForTerminalExitRequest>(params)?.terminal_id)
+    }
+
+    fn permission(&mut self, id: Value, params: Value) {
+        let request = self.waits.room(Kind::Question).and_then(|()| parsed(&permission::known(&params)));
+        let request: v1::RequestPermissionRequest = match request {
+            Ok(request) => request,
+            Err(error) => return self.answer(&id, Err(error)),
+        };
+        let ended = self.turn.as_ref().map(|turn| turn.ended.clone()).unwrap_or_default();
+        if !self.is_ready || ended.is_cancelled() {
+            return self.answer(&id, Ok(permission::cancelled()));
+        }
+        for event in translate::asked(&request.tool_call, &mut self.tools) {
+            self.tell(event);
+        }
+        let (id_of_call, fields) = (request.tool_call.tool_call_id.0.as_ref(), &request.tool_call.fields);
+        let name = translate::name(fields).or_else(|| self.tools.name(id_of_call));
+        let (approval, question) = permission::ask(request, name, &params);
+        self.told.push_back(Told::Approval(approval));
+        self.waits.push(id, Kind::Question, async { Ok(question.answered(ended).await) });
+    }
+
+    /// The agent wants no answer any more to what it asked.
+    pub(super) fn take_back(&mut self, id: &Value) {
+        if self.files.take_back(id) {
+            return self.answer(id, Err(v1::Error::request_cancelled()));
+        }
+        self.waits.take_back(id);
+    }
+
+    pub(super) fn answer(&mut self, id: &Value, answer: Answer) {
+        self.process.send(&message::answer(id, answer));
+    }
+}
+
+fn parsed<T: for<'a> Deserialize<'a>>(params: &Value) -> Result<T, v1::Error> {
+    T::deserialize(params).map_err(|error| invalid(error.to_string()))
+}
