@@ -25,6 +25,22 @@ function T.the_permissions_and_the_workspaces_are_configured()
   t.eq(client.info().authority.permissions, { 'observe' })
 end
 
+function T.what_is_configured_later_holds_for_the_next_server()
+  t.session(1, '/home/dev/roof', 'Mend the roof')
+  vim.cmd('Tackroom')
+  t.wait_line('Mend the roof')
+  vim.g.tackroom = { cmd = { vim.env.TACKROOM_BIN }, allow = { 'observe' } }
+  vim.cmd('Tackroom stop')
+  vim.cmd('Tackroom')
+  t.eq(client.request_sync('ping', nil, 30000), nil)
+  t.eq(client.info().authority.permissions, { 'observe' })
+  -- What does not hold starts nothing.
+  vim.g.tackroom = { colour = 'red' }
+  vim.cmd('Tackroom stop')
+  t.ok(client.request_sync('ping', nil, 30000).message:find('there is no option `colour`', 1, true))
+  t.eq(client.is_running(), false)
+end
+
 function T.its_death_is_told_once_and_it_is_started_again_when_needed()
   t.session(1, '/home/dev/roof', 'Mend the roof')
   vim.cmd('Tackroom')
@@ -72,6 +88,25 @@ function T.without_the_program_it_is_said_how_to_get_it()
   vim.cmd('Tackroom')
   t.wait_line('is not an executable program')
   t.eq(require('tackroom').statusline(), '')
+end
+
+function T.a_program_that_never_answers_is_given_up()
+  t.configure({ cmd = { 'sh', '-c', 'exec cat >/dev/null' } })
+  vim.cmd('Tackroom')
+  t.wait('a server', client.pid)
+  local pid = client.pid()
+  t.wait_told('`sh -c exec cat >/dev/null` is no server of tackroom: it does not answer within 10 seconds')
+  t.wait('its end', function()
+    return not t.is_alive(pid)
+  end)
+  t.wait_line('the server ended - R looks again')
+end
+
+function T.a_program_that_writes_without_end_is_given_up()
+  t.configure({ cmd = { 'sh', '-c', 'exec yes hello' } })
+  local err = client.request_sync('ping', nil, 30000)
+  t.ok(err and err.message:find('it writes without end', 1, true), vim.inspect(err))
+  t.eq({ client.is_running(), #t.told }, { false, 1 })
 end
 
 function T.another_protocol_is_refused()
