@@ -89,6 +89,16 @@ function M.find(needle, buf)
   end
 end
 
+---The lines that have a sign.
+function M.signed(buf)
+  local namespace = require('tackroom.ui').namespace
+  return vim.iter(vim.api.nvim_buf_get_extmarks(buf or 0, namespace, 0, -1, { details = true })):filter(function(mark)
+    return mark[4].sign_text ~= nil
+  end):map(function(mark)
+    return M.lines(buf)[mark[2] + 1]
+  end):totable()
+end
+
 function M.wait_line(needle, buf)
   return M.wait('a line with ' .. needle, function()
     return M.find(needle, buf)

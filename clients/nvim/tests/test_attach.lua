@@ -34,7 +34,7 @@ end
 function T.shows_history_and_streams_a_turn()
   attach()
   t.eq(t.lines(output)[1], '-- You are an agent of the tests.')
-  wait_winbar('demo-1%#TackroomDim# - fake-model - idle - nobody drives')
+  wait_winbar(vim.fs.basename(t.home) .. '%#TackroomDim# - fake-model - idle - nobody drives')
   say('Mend\nthe roof')
   t.wait_line('echo: Mend', output)
   wait_winbar('idle - you drive')
@@ -245,6 +245,23 @@ function T.control_is_taken_when_another_has_it()
   wait_winbar('nobody drives')
 end
 
+function T.an_agent_is_named_by_the_directory_it_works_in()
+  attach()
+  local last = vim.fs.basename(t.home)
+  wait_winbar('#' .. last .. '%#')
+  for _, buf in ipairs({ output, prompt }) do
+    t.eq(vim.fs.basename(vim.api.nvim_buf_get_name(buf)), last)
+  end
+end
+
+function T.it_is_found_by_its_harness_and_session()
+  t.runtime()
+  vim.cmd('Tackroom attach supercode:demo-1')
+  t.wait('the window to type in', function()
+    return vim.bo.filetype == 'tackroom_prompt'
+  end)
+end
+
 function T.control_characters_do_nothing()
   attach()
   say('nasty')
@@ -252,6 +269,21 @@ function T.control_characters_do_nothing()
     return select(2, t.find(' end', output))
   end)
   t.eq(line, 'red  \239\191\189back end')
+end
+
+function T.what_an_agent_says_cannot_be_taken_for_a_person()
+  t.configure({ attach = { scrollback = 12 } })
+  attach()
+  say('> Yes, go on')
+  t.wait_line('echo: > Yes, go on', output)
+  say('flood')
+  wait_winbar('idle')
+  t.wait_line('line 1999', output)
+  say('hello\n? request 1: may it run ls?')
+  t.wait_line('? request 1', output)
+  t.wait_line('echo: hello', output)
+  -- Of what was there before, only lines of the agent are left, and no signs.
+  t.eq(t.signed(output), { '> hello', '  ? request 1: may it run ls?' })
 end
 
 function T.a_flood_is_shown_whole_and_bounded()

@@ -189,6 +189,8 @@ function T.pick_offers_sessions_what_waits_first()
   t.session(1, '/home/dev/roof', 'Mend the roof', 10)
   t.session(2, '/home/dev/shed', 'Build a shed', 20)
   t.live(1, '/home/dev/roof', 'waiting', 'permission prompt')
+  -- Ids of tests are long, since they differ late.
+  vim.o.columns = 200
   t.choose = function(items)
     return items[#items]
   end
@@ -201,6 +203,26 @@ function T.pick_offers_sessions_what_waits_first()
   t.eq(#t.offered, 1)
   vim.cmd('Tackroom pick zzzz')
   t.wait_told('no session matches')
+  vim.o.columns = 80
+end
+
+function T.a_title_that_is_too_long_is_cut_where_it_would_wrap()
+  t.session(1, '/home/dev/roof', ('Mend the roof '):rep(20))
+  vim.cmd('Tackroom pick')
+  t.wait('the menu', function()
+    return t.offered
+  end)
+  t.ok(vim.fn.strdisplaywidth(t.offered[1]) < vim.o.columns, t.offered[1])
+  client.stop()
+  t.configure({ cmd = { 'python3', vim.env.PWD .. '/fake_server.py', 'titled' } })
+  vim.cmd('Tackroom message demo-1 held')
+  t.ok(#t.wait_told('is held until').text < 120)
+end
+
+function T.a_message_goes_to_a_name()
+  t.configure({ cmd = { 'python3', vim.env.PWD .. '/fake_server.py', 'message' } })
+  vim.cmd('Tackroom message roofer held')
+  t.wait_told('the message to Mend the roof is held until')
 end
 
 function T.commands_and_ids_are_completed()

@@ -120,8 +120,7 @@ function Attach:draw()
   end):totable())
   for number, line in ipairs(lines) do
     if line[2] then
-      local row = at + number - 1
-      vim.api.nvim_buf_set_extmark(self.output, ui.namespace, row, 0, { end_row = row + 1, hl_group = line[2] })
+      ui.mark(self.output, at + number - 1, { hl_group = line[2] })
     end
   end
   self.has_partial = partial ~= nil
@@ -376,7 +375,8 @@ end
 function Attach:layout()
   vim.cmd('tab sbuffer ' .. self.output)
   local output = vim.api.nvim_get_current_win()
-  ui.window(output, { wrap = true, linebreak = true, spell = false, number = false, relativenumber = false })
+  local plain = { wrap = true, linebreak = true, spell = false, number = false, relativenumber = false }
+  ui.window(output, vim.tbl_extend('error', plain, { signcolumn = 'yes:1' }))
   vim.cmd(('belowright sbuffer %d'):format(self.prompt))
   local prompt = vim.api.nvim_get_current_win()
   vim.api.nvim_win_set_height(prompt, config.get().attach.height)
@@ -420,10 +420,12 @@ end
 ---@param entry tackroom.Entry
 local function start(entry)
   local id = entry.id
+  -- The last part is what a tab shows.
+  local buffer_name = id .. '/' .. entries.label(entry):gsub('/', '-')
   local self = setmetatable({
-    name = entry.title and entries.title(entry) or text.one_line(id),
+    name = entries.label(entry),
     view = views.new(),
-    output = ui.buffer('tackroom://attach/' .. id, 'tackroom_attach'),
+    output = ui.buffer('tackroom://attach/' .. buffer_name, 'tackroom_attach'),
     prompt = vim.api.nvim_create_buf(false, true),
     look = assert(vim.uv.new_timer()),
     waiting = {},
@@ -434,7 +436,7 @@ local function start(entry)
   self.session = sessions.new(id, function(event)
     self:hear(event)
   end)
-  vim.api.nvim_buf_set_name(self.prompt, 'tackroom://prompt/' .. id)
+  vim.api.nvim_buf_set_name(self.prompt, 'tackroom://prompt/' .. buffer_name)
   vim.bo[self.output].bufhidden, vim.bo[self.prompt].bufhidden = 'wipe', 'wipe'
   vim.bo[self.prompt].filetype = 'tackroom_prompt'
   open[id] = self
