@@ -5,6 +5,7 @@ local M = {}
 
 ---Cells of a menu's line that its number takes, and a margin.
 local NUMBER = 8
+local SIGN = '│'
 
 M.namespace = vim.api.nvim_create_namespace('tackroom')
 
@@ -113,10 +114,11 @@ end
 ---@param row integer from 0 on
 ---@param mark vim.api.keyset.set_extmark
 function M.mark(buf, row, mark)
-  local ours = { end_row = row + 1, sign_text = '>', sign_hl_group = mark.hl_group }
-  -- It goes with its line.
-  ours.invalidate, ours.undo_restore = true, false
-  vim.api.nvim_buf_set_extmark(buf, M.namespace, row, 0, vim.tbl_extend('force', ours, mark))
+  vim.api.nvim_buf_set_extmark(buf, M.namespace, row, 0, vim.tbl_extend('error', { end_row = row + 1 }, mark))
+  -- A mark of its own: a sign stands at each line that its mark reaches, and shall go with its line.
+  local sign = { sign_text = SIGN, sign_hl_group = mark.hl_group, invalidate = true, undo_restore = false }
+  sign.end_row, sign.end_col = row, #vim.api.nvim_buf_get_lines(buf, row, row + 1, true)[1]
+  vim.api.nvim_buf_set_extmark(buf, M.namespace, row, 0, sign)
 end
 
 ---Makes a buffer hold these lines, touching only what differs.
