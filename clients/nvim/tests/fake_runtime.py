@@ -55,7 +55,11 @@ class Runtime:
             self.publish("turn_started", schema_version=1)
             self.history.append({"role": "user", "content": prompt})
             word, _, rest = prompt.partition(" ")
-            if word == "run":
+            if word in ("run", "long", "stolen"):
+                if word == "long":
+                    rest = "echo " + "x" * int(rest)
+                elif word == "stolen":
+                    self.controller = "other"
                 arguments = json.dumps({"command": rest})
                 self.publish("tool_call_started", id="c1", name="bash", arguments=arguments)
                 answer = self.ask("approval", {"tool": rest if rest == "big" else "bash", "raw_args": {"command": rest}})
@@ -66,6 +70,11 @@ class Runtime:
             elif word == "ask":
                 answer = self.ask("elicitation", {"message": "Which port?", "requested_schema": {"type": "object"}})
                 self.say("Told: " + json.dumps([answer["action"], answer.get("content")]))
+            elif word == "named":
+                self.ask("approval", {"tool": rest, "raw_args": {}})
+            elif word == "twice":
+                for tool in ("first", "second"):
+                    self.ask("approval", {"tool": tool, "raw_args": {}})
             elif word == "wait":
                 self.say("waiting")
                 self.lock.wait_for(lambda: self.interrupted or self.steered)

@@ -4,7 +4,7 @@ import json
 import sys
 
 CASE = sys.argv[1]
-ENTRY = {"id": "demo-1", "harness": "supercode", "sessionId": "demo-1", "state": "idle", "title": "Mend the roof",
+ENTRY = {"id": "demo-1", "harness": "supercode", "sessionId": "demo-1", "state": "idle", "title": "Mend the roof" + " again" * (50 if CASE == "titled" else 0), "peer": {"name": "roofer"},
          "doors": ["runtime", "peer"]}
 METHODS = ["registry/list", "registry/watch", "runtime/attach", "runtime/lease", "peer/message"]
 attached = 0

@@ -4,7 +4,9 @@
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/nvim.sh"
 plugin=$(cd "$here/.." && pwd)
-home=$(mktemp -d)
+base=$(mktemp -d)
+# Its name is what the runtime is called.
+home=$base/roof
 screens=$home/screens
 session=tackroom-shot-$$
 sleeper='' runtime=''
@@ -12,7 +14,7 @@ cleanup() {
   tmux -L "$session" kill-server 2>/dev/null || true
   [ -z "$sleeper" ] || kill "$sleeper" 2>/dev/null || true
   [ -z "$runtime" ] || kill "$runtime" 2>/dev/null || true
-  rm -rf "$home"
+  rm -rf "$base"
 }
 trap cleanup EXIT
 

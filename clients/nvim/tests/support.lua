@@ -89,6 +89,19 @@ function M.find(needle, buf)
   end
 end
 
+---The lines that have a sign.
+function M.signed(buf)
+  local namespace = require('tackroom.ui').namespace
+  local lines, signed = M.lines(buf), {}
+  for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(buf or 0, namespace, 0, -1, { details = true })) do
+    -- A sign stands at each line that its mark reaches.
+    if mark[4].sign_text then
+      vim.list_extend(signed, vim.list_slice(lines, mark[2] + 1, (mark[4].end_row or mark[2]) + 1))
+    end
+  end
+  return signed
+end
+
 function M.wait_line(needle, buf)
   return M.wait('a line with ' .. needle, function()
     return M.find(needle, buf)

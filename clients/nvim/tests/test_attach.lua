@@ -34,7 +34,7 @@ end
 function T.shows_history_and_streams_a_turn()
   attach()
   t.eq(t.lines(output)[1], '-- You are an agent of the tests.')
-  wait_winbar('demo-1%#TackroomDim# - fake-model - idle - nobody drives')
+  wait_winbar(vim.fs.basename(t.home) .. '%#TackroomDim# - fake-model - idle - nobody drives')
   say('Mend\nthe roof')
   t.wait_line('echo: Mend', output)
   wait_winbar('idle - you drive')
@@ -79,6 +79,95 @@ function T.an_approval_is_chosen()
   t.wait_line('Done: allow', output)
   t.ok(t.find('-- request 1: allowed', output))
   t.ok(t.find('  | it ran', output))
+end
+
+function T.who_answers_while_another_drives_takes_control_first()
+  attach()
+  say('stolen rm roof.old')
+  wait_winbar('request 1: may it run bash? - other drives - ga answers, and takes control')
+  local offered = {}
+  t.choose = function(items)
+    table.insert(offered, items)
+    return items[#offered == 1 and 1 or 2]
+  end
+  t.keys('ga')
+  t.eq(offered, { { 'Leave it to other', 'Take control and answer' } })
+  -- A letter asks, too.
+  vim.api.nvim_set_current_win(vim.fn.win_findbuf(output)[1])
+  t.keys('y')
+  t.wait_line('-- you drive now', output)
+  t.wait_line('Done: allow', output)
+  t.eq(#offered, 3)
+end
+
+function T.a_refusal_names_a_key_and_no_method()
+  attach()
+  say('stolen rm roof.old')
+  t.wait_line('? request 1', output)
+  t.choose = function(items)
+    return items[2]
+  end
+  t.keys('ga')
+  t.wait_line('! other drives; g+ takes control', output)
+  wait_winbar('other drives - ga answers, and takes control')
+end
+
+function T.only_what_is_shown_whole_can_be_allowed()
+  attach()
+  say('long 5000')
+  t.wait_line('? request 1', output)
+  t.choose = function(items)
+    return items[2]
+  end
+  vim.api.nvim_set_current_win(vim.fn.win_findbuf(output)[1])
+  t.keys('y')
+  t.eq({ unpack(t.offered) }, { 'Deny', 'Show it whole, before it can be allowed' })
+  t.eq(vim.bo.filetype, 'tackroom_request')
+  t.ok(table.concat(t.lines()):find('x"}', 1, true), 'its end')
+  t.keys('ga')
+  t.eq({ unpack(t.offered) }, { 'Deny', 'Allow once', 'Allow for this session' })
+  t.wait_line('Done: allow', output)
+  -- What is whole above, but not in the prompt.
+  say('long 1000')
+  t.wait_line('? request 2', output)
+  t.keys('ga')
+  t.eq(#t.offered, 2)
+end
+
+function T.a_long_name_of_a_tool_leaves_room_for_the_keys()
+  attach()
+  say('named ' .. ('tool'):rep(100))
+  t.wait_line('? request 1', output)
+  wait_winbar('… - ga answers')
+  t.ok(vim.fn.strdisplaywidth(winbar()) <= vim.o.columns + #'%#TackroomWaiting#', winbar())
+end
+
+function T.who_may_only_observe_is_told_so()
+  t.configure({ allow = { 'observe' } })
+  attach()
+  wait_winbar('idle - observe only')
+end
+
+function T.what_was_answered_before_is_not_asked_again()
+  attach()
+  t.choose = function(items)
+    return items[2]
+  end
+  say('twice')
+  t.wait_line('? request 1', output)
+  t.keys('ga')
+  t.wait_line('? request 2', output)
+  vim.cmd('quit')
+  t.wait('both are gone', function()
+    return not vim.api.nvim_buf_is_valid(output) and not vim.api.nvim_buf_is_valid(prompt)
+  end)
+  vim.cmd('Tackroom attach demo-1')
+  t.wait('the window to type in', function()
+    return vim.bo.filetype == 'tackroom_prompt'
+  end)
+  output = vim.fn.bufnr('tackroom://attach/demo-1')
+  t.wait_line('? request 2', output)
+  t.eq({ t.find('request 1', output) }, {})
 end
 
 function T.what_was_typed_is_no_answer()
@@ -156,6 +245,23 @@ function T.control_is_taken_when_another_has_it()
   wait_winbar('nobody drives')
 end
 
+function T.an_agent_is_named_by_the_directory_it_works_in()
+  attach()
+  local last = vim.fs.basename(t.home)
+  wait_winbar('#' .. last .. '%#')
+  for _, buf in ipairs({ output, prompt }) do
+    t.eq(vim.fs.basename(vim.api.nvim_buf_get_name(buf)), last)
+  end
+end
+
+function T.it_is_found_by_its_harness_and_session()
+  t.runtime()
+  vim.cmd('Tackroom attach supercode:demo-1')
+  t.wait('the window to type in', function()
+    return vim.bo.filetype == 'tackroom_prompt'
+  end)
+end
+
 function T.control_characters_do_nothing()
   attach()
   say('nasty')
@@ -163,6 +269,21 @@ function T.control_characters_do_nothing()
     return select(2, t.find(' end', output))
   end)
   t.eq(line, 'red  \239\191\189back end')
+end
+
+function T.what_an_agent_says_cannot_be_taken_for_a_person()
+  t.configure({ attach = { scrollback = 12 } })
+  attach()
+  say('> Yes, go on')
+  t.wait_line('echo: > Yes, go on', output)
+  say('flood')
+  wait_winbar('idle')
+  t.wait_line('line 1999', output)
+  say('hello\n? request 1: may it run ls?')
+  t.wait_line('? request 1', output)
+  t.wait_line('echo: hello', output)
+  -- Of what was there before, only lines of the agent are left, and no signs.
+  t.eq(t.signed(output), { '> hello', '  ? request 1: may it run ls?' })
 end
 
 function T.a_flood_is_shown_whole_and_bounded()

@@ -25,6 +25,22 @@ function T.the_permissions_and_the_workspaces_are_configured()
   t.eq(client.info().authority.permissions, { 'observe' })
 end
 
+function T.what_is_configured_later_holds_for_the_next_server()
+  t.session(1, '/home/dev/roof', 'Mend the roof')
+  vim.cmd('Tackroom')
+  t.wait_line('Mend the roof')
+  vim.g.tackroom = { cmd = { vim.env.TACKROOM_BIN }, allow = { 'observe' } }
+  vim.cmd('Tackroom stop')
+  vim.cmd('Tackroom')
+  t.eq(client.request_sync('ping', nil, 30000), nil)
+  t.eq(client.info().authority.permissions, { 'observe' })
+  -- What does not hold starts nothing.
+  vim.g.tackroom = { colour = 'red' }
+  vim.cmd('Tackroom stop')
+  t.ok(client.request_sync('ping', nil, 30000).message:find('there is no option `colour`', 1, true))
+  t.eq(client.is_running(), false)
+end
+
 function T.its_death_is_told_once_and_it_is_started_again_when_needed()
   t.session(1, '/home/dev/roof', 'Mend the roof')
   vim.cmd('Tackroom')
@@ -72,6 +88,25 @@ function T.without_the_program_it_is_said_how_to_get_it()
   vim.cmd('Tackroom')
   t.wait_line('is not an executable program')
   t.eq(require('tackroom').statusline(), '')
+end
+
+function T.a_program_that_never_answers_is_given_up()
+  t.configure({ cmd = { 'sh', '-c', 'exec cat >/dev/null' } })
+  vim.cmd('Tackroom')
+  t.wait('a server', client.pid)
+  local pid = client.pid()
+  t.wait_told('`sh -c exec cat >/dev/null` is no server of tackroom: it does not answer within 10 seconds')
+  t.wait('its end', function()
+    return not t.is_alive(pid)
+  end)
+  t.wait_line('the server ended - R looks again')
+end
+
+function T.a_program_that_writes_without_end_is_given_up()
+  t.configure({ cmd = { 'sh', '-c', 'exec yes hello' } })
+  local err = client.request_sync('ping', nil, 30000)
+  t.ok(err and err.message:find('it writes without end', 1, true), vim.inspect(err))
+  t.eq({ client.is_running(), #t.told }, { false, 1 })
 end
 
 function T.another_protocol_is_refused()
@@ -154,6 +189,8 @@ function T.pick_offers_sessions_what_waits_first()
   t.session(1, '/home/dev/roof', 'Mend the roof', 10)
   t.session(2, '/home/dev/shed', 'Build a shed', 20)
   t.live(1, '/home/dev/roof', 'waiting', 'permission prompt')
+  -- Ids of tests are long, since they differ late.
+  vim.o.columns = 200
   t.choose = function(items)
     return items[#items]
   end
@@ -166,6 +203,26 @@ function T.pick_offers_sessions_what_waits_first()
   t.eq(#t.offered, 1)
   vim.cmd('Tackroom pick zzzz')
   t.wait_told('no session matches')
+  vim.o.columns = 80
+end
+
+function T.a_title_that_is_too_long_is_cut_where_it_would_wrap()
+  t.session(1, '/home/dev/roof', ('Mend the roof '):rep(20))
+  vim.cmd('Tackroom pick')
+  t.wait('the menu', function()
+    return t.offered
+  end)
+  t.ok(vim.fn.strdisplaywidth(t.offered[1]) < vim.o.columns, t.offered[1])
+  client.stop()
+  t.configure({ cmd = { 'python3', vim.env.PWD .. '/fake_server.py', 'titled' } })
+  vim.cmd('Tackroom message demo-1 held')
+  t.ok(#t.wait_told('is held until').text < 120)
+end
+
+function T.a_message_goes_to_a_name()
+  t.configure({ cmd = { 'python3', vim.env.PWD .. '/fake_server.py', 'message' } })
+  vim.cmd('Tackroom message roofer held')
+  t.wait_told('the message to Mend the roof is held until')
 end
 
 function T.commands_and_ids_are_completed()

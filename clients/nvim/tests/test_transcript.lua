@@ -67,6 +67,18 @@ function T.shows_who_says_what_with_tools_folded()
   t.eq(vim.fn.foldclosed(call), -1)
 end
 
+function T.a_message_cannot_be_taken_for_another_speaker()
+  local id = t.session(1, WORKSPACE, 'Mend the roof', 10)
+  local forged = { { type = 'text', text = 'ok\n\nuser  10:00:00\nYes, go on' } }
+  t.write(t.file(1, WORKSPACE), t.turn(1, WORKSPACE, 'Go on', forged, 20), 'a')
+  open(id)
+  t.wait_line('Yes, go on')
+  t.eq(vim.iter(t.signed()):map(function(line)
+    return line:match('^%a+')
+  end):totable(), { 'user', 'assistant', 'user', 'assistant' })
+  t.eq(vim.wo.signcolumn, 'yes:1')
+end
+
 function T.follows_what_is_written()
   local id = t.session(1, WORKSPACE, 'Mend the roof', 10)
   open(id)
@@ -172,8 +184,20 @@ function T.the_beginning_of_an_id_will_do()
   open('00000000')
   t.eq(vim.api.nvim_buf_get_name(0), 'tackroom://session/' .. id)
   t.session(2, WORKSPACE, 'Paint the door')
+  t.choose = function(items)
+    return vim.iter(items):find(function(entry)
+      return entry.id ~= id
+    end)
+  end
   vim.cmd('Tackroom open 00000000')
-  t.wait_told('begins 2 ids')
+  t.wait('the other one', function()
+    return vim.api.nvim_buf_get_name(0) ~= 'tackroom://session/' .. id
+  end)
+  t.eq(t.offered.prompt, '`00000000` may be')
+  t.eq(vim.fn.sort({ unpack(t.offered) }), {
+    'claude-code:' .. t.uuid(1) .. '  /home/dev/roof  Mend …',
+    'claude-code:' .. t.uuid(2) .. '  /home/dev/roof  Paint…',
+  })
 end
 
 function T.the_end_of_the_server_is_told_and_it_goes_on()

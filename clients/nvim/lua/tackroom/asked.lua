@@ -10,13 +10,16 @@ local DETAILS = 4000
 ---@field id integer the request's own number
 ---@field kind 'approval'|'elicitation'|'other'
 ---@field what string the tool that wants to run, or the question
----@field details string[] all that is known of it: who approves must see what
+---@field details string[] what is known of it: who approves must see what
+---@field is_cut boolean whether either is shortened
+---@field whole string[] both, not shortened
 
 ---@class tackroom.Choice
 ---@field label string
 ---@field key? string
 ---@field response? table
 ---@field needs_answer? boolean
+---@field shows? boolean whether it shows all, and answers nothing
 
 ---The request of an event; nil where it has no number to answer to.
 ---@param payload any
@@ -47,7 +50,15 @@ function M.of(payload)
   end
   -- As JSON, also where it is a text: what is in it is seen as it is.
   local json = (details == nil or details == vim.NIL) and '' or text.encode(details)
-  return { id = request.id, kind = kind, what = what, details = text.lines(text.cut(json, DETAILS)) }
+  local name, given = text.cut(what, text.CHARS), text.cut(json, DETAILS)
+  return {
+    id = request.id,
+    kind = kind,
+    what = name,
+    details = text.lines(given),
+    is_cut = name ~= what or given ~= json,
+    whole = vim.list_extend(text.lines(what), text.lines(json)),
+  }
 end
 
 ---@param asked tackroom.Asked
@@ -56,17 +67,39 @@ function M.question(asked)
   return ('request %.0f: %s'):format(asked.id, what)
 end
 
----What can be answered.
+---Events without what is asked in them and answered, too.
+---@param events tackroom.RuntimeEvent[]
+---@return tackroom.RuntimeEvent[]
+function M.without_answered(events)
+  local answered = {}
+  for _, event in ipairs(events) do
+    if event.kind == 'request_resolved' and type(event.payload) == 'table' then
+      answered[event.payload.request_id or vim.NIL] = true
+    end
+  end
+  return vim.tbl_filter(function(event)
+    local request = event.kind == 'request' and M.of(event.payload)
+    return event.kind ~= 'request_resolved' and not (request and answered[request.id])
+  end, events)
+end
+
+---What can be answered: only what is shown whole can be allowed.
 ---@param asked tackroom.Asked
+---@param is_whole boolean
 ---@return tackroom.Choice[]
-function M.choices(asked)
+function M.choices(asked, is_whole)
   local function decided(decision)
     return { kind = 'approval', requestId = asked.id, decision = decision }
   end
   local function elicited(action)
     return { kind = asked.kind, requestId = asked.id, action = action }
   end
-  if asked.kind == 'approval' then
+  if asked.kind == 'approval' and not is_whole then
+    return {
+      { label = 'Deny', key = 'n', response = decided('deny') },
+      { label = 'Show it whole, before it can be allowed', shows = true },
+    }
+  elseif asked.kind == 'approval' then
     return {
       { label = 'Deny', key = 'n', response = decided('deny') },
       { label = 'Allow once', key = 'y', response = decided('allow') },

@@ -1,4 +1,5 @@
 -- A running agent joined: what it says above, a window to type in below, in a tab page of their own.
+local answer = require('tackroom.answer')
 local asked = require('tackroom.asked')
 local client = require('tackroom.client')
 local config = require('tackroom.config')
@@ -29,6 +30,7 @@ local TAKE = 'g+ takes control'
 ---@field is_gathering boolean
 ---@field over? string why it is over
 ---@field armed? integer the request that the keys y, n and A answer
+---@field read? integer the request that was shown whole in a buffer
 local Attach = {}
 Attach.__index = Attach
 
@@ -37,12 +39,28 @@ local open = {} ---@type table<string, tackroom.Attach>
 ---What waits for an answer of ours.
 ---@return tackroom.Asked?
 function Attach:question()
-  return self.session:can('respond') and self.session.asked[1] or nil
+  local may = self.session:can('respond') and not client.why_not('approve', 'runtime/respond')
+  return may and self.session.asked[1] or nil
+end
+
+---Who drives, and what can be done about it.
+---@private
+function Attach:driver()
+  local session = self.session
+  if session:drives() then
+    return 'you drive'
+  end
+  local driver = session.driver and text.one_line(session.driver) .. ' drives'
+  if client.why_not('interact', 'runtime/sendInput') then
+    return (driver and driver .. ', ' or '') .. 'observe only'
+  end
+  return driver and ('%s, %s'):format(driver, TAKE) or 'nobody drives, typing takes control'
 end
 
 ---How things are, in one line.
 ---@private
-function Attach:status()
+---@param width integer cells that there are for it
+function Attach:status(width)
   local session = self.session
   local question = self:question()
   if self.over then
@@ -50,17 +68,18 @@ function Attach:status()
   elseif not session.attachment then
     return '%#TackroomDim#attaching'
   elseif question then
-    local how = self.armed == question.id and question.kind == 'approval' and 'y allows, n denies, A allows for this session'
-      or 'ga answers'
-    return '%#TackroomWaiting#' .. ui.escape(text.cut(asked.question(question), 200) .. ' - ' .. how)
+    local how = 'ga answers'
+    if session:is_driven_by_another() then
+      how = text.one_line(session.driver) .. ' drives - ga answers, and takes control'
+    elseif self.armed == question.id and question.kind == 'approval' then
+      how = 'y allows, n denies, A allows for this session'
+    end
+    how = ' - ' .. how
+    -- What can be done is seen whatever the name of a tool is.
+    local shown = text.short(asked.question(question), width - vim.fn.strdisplaywidth(how))
+    return '%#TackroomWaiting#' .. ui.escape(shown .. how)
   end
-  local who = 'nobody drives, typing takes control'
-  if session:drives() then
-    who = 'you drive'
-  elseif session.driver then
-    who = ('%s drives, %s'):format(text.one_line(session.driver), TAKE)
-  end
-  local words = { session.running and 'busy' or 'idle', who }
+  local words = { session.running and 'busy' or 'idle', self:driver() }
   if session.looking > 0 then
     table.insert(words, session.looking == 1 and '1 other looks' or session.looking .. ' others look')
   end
@@ -76,7 +95,7 @@ end
 ---@private
 function Attach:draw_status()
   for _, win in ipairs(vim.fn.win_findbuf(self.output)) do
-    ui.window(win, { winbar = self:status() })
+    ui.window(win, { winbar = self:status(vim.api.nvim_win_get_width(win)) })
   end
 end
 
@@ -101,8 +120,7 @@ function Attach:draw()
   end):totable())
   for number, line in ipairs(lines) do
     if line[2] then
-      local row = at + number - 1
-      vim.api.nvim_buf_set_extmark(self.output, ui.namespace, row, 0, { end_row = row + 1, hl_group = line[2] })
+      ui.mark(self.output, at + number - 1, { hl_group = line[2] })
     end
   end
   self.has_partial = partial ~= nil
@@ -141,10 +159,13 @@ end
 ---@param err tackroom.Error
 function Attach:refused(err)
   local reason = err.data and err.data.reason
-  local what_to_do = (reason == 'controller_required' or reason == 'lease_expired') and '; ' .. TAKE or ''
-  self:print(vim.list_extend(self.view:finish(), {
-    { '! ' .. text.one_line(err.message) .. what_to_do, 'TackroomAlert' },
-  }))
+  local why = text.one_line(err.message)
+  if reason == 'controller_required' then
+    why = ('%s drives; %s'):format(text.one_line(err.data.holder or 'another client'), TAKE)
+  elseif reason == 'lease_expired' then
+    why = 'control lapsed; ' .. TAKE
+  end
+  self:print(vim.list_extend(self.view:finish(), { { '! ' .. why, 'TackroomAlert' } }))
 end
 
 ---@private
@@ -175,15 +196,18 @@ function Attach:join()
     elseif err then
       return self:ended(text.one_line(err.message))
     end
+    local replay = joined.replay
     if not self.has_joined then
       self.has_joined = true
+      -- The history may tell of what followed on an answer.
+      replay = asked.without_answered(replay)
       for _, message in ipairs(joined.history) do
         self:print(views.message(message))
       end
       self:say(('attached to %s as %s'):format(text.one_line(self.session.id), self.session.client_id))
       self:say('a runtime denies approvals while nobody watches, and asks while somebody does: now it asks')
     end
-    for _, event in ipairs(joined.replay) do
+    for _, event in ipairs(replay) do
       self:print(self.view:event(event.kind, event.payload))
     end
     self:print({})
@@ -246,7 +270,6 @@ function Attach:interrupt()
   end)
 end
 
----@private
 ---@param response table
 function Attach:respond(response)
   self.armed = nil
@@ -258,60 +281,9 @@ function Attach:respond(response)
   end)
 end
 
----@private
----@param choice tackroom.Choice
-function Attach:choose(choice)
-  if not choice.needs_answer then
-    return self:respond(assert(choice.response))
-  end
-  vim.ui.input({ prompt = 'Answer (JSON or text): ' }, function(answer)
-    if answer and vim.trim(answer) ~= '' then
-      local is_json, value = pcall(vim.json.decode, answer)
-      local response = vim.deepcopy(assert(choice.response))
-      response.content = answer
-      if is_json then
-        response.content = value
-      end
-      self:respond(response)
-    end
-  end)
-end
-
 ---Asks what waits for an answer.
 function Attach:answer()
-  local question = self:question()
-  if not question then
-    return self:say('nothing waits for an answer')
-  end
-  vim.ui.select(asked.choices(question), {
-    prompt = asked.question(question) .. ' ' .. text.cut(table.concat(question.details, ' '), 200),
-    kind = 'tackroom_answer',
-    format_item = function(choice)
-      return choice.label
-    end,
-  }, function(choice)
-    if choice then
-      self:choose(choice)
-    end
-  end)
-end
-
----A key that answers. It does so only for a request that stood there when this window was entered: what was typed
----before something was asked is no answer to it.
----@private
----@param key string
-function Attach:key(key)
-  local question = self:question()
-  if not question or self.armed ~= question.id then
-    -- What the key does otherwise.
-    return vim.api.nvim_feedkeys(key, 'n', false)
-  end
-  for _, choice in ipairs(asked.choices(question)) do
-    if choice.key == key then
-      return self:choose(choice)
-    end
-  end
-  self:answer()
+  answer.ask(self)
 end
 
 ---@private
@@ -321,13 +293,17 @@ function Attach:arm()
   self:draw_status()
 end
 
----@private
-function Attach:take()
+---Takes control, whoever has it.
+---@param callback? fun() is called where that succeeded
+function Attach:take(callback)
   self.session:ask('takeControl', {}, function(err)
     if err then
       return self:refused(err)
     end
     self:say('you drive now')
+    if callback then
+      callback()
+    end
   end)
 end
 
@@ -380,7 +356,7 @@ function Attach:map_keys()
     table.insert(answers, {
       key,
       function()
-        self:key(key)
+        answer.key(self, key)
       end,
       what .. ' (a question that was there when this window was entered)',
     })
@@ -399,7 +375,8 @@ end
 function Attach:layout()
   vim.cmd('tab sbuffer ' .. self.output)
   local output = vim.api.nvim_get_current_win()
-  ui.window(output, { wrap = true, linebreak = true, spell = false, number = false, relativenumber = false })
+  local plain = { wrap = true, linebreak = true, spell = false, number = false, relativenumber = false }
+  ui.window(output, vim.tbl_extend('error', plain, { signcolumn = 'yes:1' }))
   vim.cmd(('belowright sbuffer %d'):format(self.prompt))
   local prompt = vim.api.nvim_get_current_win()
   vim.api.nvim_win_set_height(prompt, config.get().attach.height)
@@ -443,10 +420,12 @@ end
 ---@param entry tackroom.Entry
 local function start(entry)
   local id = entry.id
+  -- The last part is what a tab shows.
+  local buffer_name = id .. '/' .. entries.label(entry):gsub('/', '-')
   local self = setmetatable({
-    name = entry.title and entries.title(entry) or text.one_line(id),
+    name = entries.label(entry),
     view = views.new(),
-    output = ui.buffer('tackroom://attach/' .. id, 'tackroom_attach'),
+    output = ui.buffer('tackroom://attach/' .. buffer_name, 'tackroom_attach'),
     prompt = vim.api.nvim_create_buf(false, true),
     look = assert(vim.uv.new_timer()),
     waiting = {},
@@ -457,7 +436,7 @@ local function start(entry)
   self.session = sessions.new(id, function(event)
     self:hear(event)
   end)
-  vim.api.nvim_buf_set_name(self.prompt, 'tackroom://prompt/' .. id)
+  vim.api.nvim_buf_set_name(self.prompt, 'tackroom://prompt/' .. buffer_name)
   vim.bo[self.output].bufhidden, vim.bo[self.prompt].bufhidden = 'wipe', 'wipe'
   vim.bo[self.prompt].filetype = 'tackroom_prompt'
   open[id] = self

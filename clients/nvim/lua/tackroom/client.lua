@@ -12,12 +12,15 @@ local M = {}
 local SLICE = 8
 ---How long the server may take to end, in milliseconds.
 local FAREWELL = 1000
+---How long a server may take to answer `initialize`, in milliseconds, and bytes that it may write until then.
+local GREETING, GREETING_BYTES = 10000, 65536
 ---Bytes of what the server said on stderr, the last ones.
 local LOG = 4096
 
 ---@alias tackroom.Callback fun(err?: tackroom.Error, result?: any)
 
 ---@class tackroom.Server
+---@field cmd string[] the words that a person configured
 ---@field process? vim.SystemObj
 ---@field info? table the result of `initialize`
 ---@field pending table<integer, tackroom.Callback>
@@ -28,7 +31,10 @@ local LOG = 4096
 ---@field tail integer where in it the last one is
 ---@field is_draining boolean
 ---@field log string
+---@field unread integer bytes that came before the answer to `initialize` was read
+---@field fault? string why it is no server
 ---@field is_ending boolean
+---@field has_ended boolean
 
 local server = nil ---@type tackroom.Server?
 local last_id = 0
@@ -105,10 +111,61 @@ local function receive(one, line)
 end
 
 ---@param one tackroom.Server
+---@param result vim.SystemCompleted
+local function how_it_ended(one, result)
+  local log = vim.trim(one.log):gsub('\n.*', '')
+  local how = result.signal ~= 0 and ('signal ' .. result.signal) or ('exit code ' .. result.code)
+  return ('the server ended (%s)%s'):format(how, log ~= '' and ': ' .. log or '')
+end
+
+---@param one tackroom.Server
+---@param result? vim.SystemCompleted nil where it was given up
+local function ended(one, result)
+  if one.has_ended then
+    return
+  end
+  one.has_ended = true
+  local is_ours = server == one
+  if is_ours then
+    server, handlers = nil, {}
+  end
+  local message = one.fault or how_it_ended(one, assert(result))
+  local pending = one.pending
+  one.pending = {}
+  for _, callback in pairs(pending) do
+    pcall(callback, failure(message))
+  end
+  if is_ours then
+    for _, hook in ipairs(gone_hooks) do
+      hook()
+    end
+  end
+  if not one.is_ending then
+    M.notify(message .. '. It is started again when it is needed next.')
+  end
+end
+
+---Ends a program that does not behave as a server. Whether its pipes close, which its children may hold, is not waited
+---for.
+---@param one tackroom.Server
+---@param why string
+local function give_up(one, why)
+  one.fault = ('`%s` is no server of tackroom: it %s'):format(table.concat(one.cmd, ' '), why)
+  one.process:kill('sigkill')
+  vim.schedule(function()
+    ended(one)
+  end)
+end
+
+---@param one tackroom.Server
 ---@param data? string
 local function read(one, data)
-  if not data then
+  if not data or one.fault then
     return
+  end
+  one.unread = one.info and 0 or one.unread + #data
+  if one.unread > GREETING_BYTES then
+    return give_up(one, 'writes without end and does not answer')
   end
   -- A frame has up to 16 MiB: its pieces are joined once.
   local from = 1
@@ -130,31 +187,6 @@ local function read(one, data)
     vim.schedule(function()
       drain(one)
     end)
-  end
-end
-
----@param one tackroom.Server
----@param result vim.SystemCompleted
-local function ended(one, result)
-  local is_ours = server == one
-  if is_ours then
-    server, handlers = nil, {}
-  end
-  local log = vim.trim(one.log):gsub('\n.*', '')
-  local how = result.signal ~= 0 and ('signal ' .. result.signal) or ('exit code ' .. result.code)
-  local message = ('the server ended (%s)%s'):format(how, log ~= '' and ': ' .. log or '')
-  local pending = one.pending
-  one.pending = {}
-  for _, callback in pairs(pending) do
-    pcall(callback, failure(message))
-  end
-  if is_ours then
-    for _, hook in ipairs(gone_hooks) do
-      hook()
-    end
-  end
-  if not one.is_ending then
-    M.notify(message .. '. It is started again when it is needed next.')
   end
 end
 
@@ -185,7 +217,10 @@ end
 local function greet(one)
   last_id = last_id + 1
   one.pending[last_id] = function(err, result)
-    if err then
+    if one.has_ended then
+      -- Its end is told anyhow.
+      return
+    elseif err then
       M.notify('the server refuses: ' .. err.message, vim.log.levels.ERROR)
       return M.stop()
     end
@@ -217,7 +252,8 @@ local function start()
   if server then
     return server
   end
-  local holds, options = pcall(config.get)
+  -- What a person has narrowed since holds for the next server.
+  local holds, options = pcall(config.read)
   if not holds then
     return nil, 'the configuration does not hold: ' .. tostring(options)
   end
@@ -227,6 +263,7 @@ local function start()
   end
   ---@type tackroom.Server
   local one = {
+    cmd = options.cmd,
     pending = {},
     queue = {},
     chunks = {},
@@ -235,7 +272,9 @@ local function start()
     tail = 0,
     is_draining = false,
     log = '',
+    unread = 0,
     is_ending = false,
+    has_ended = false,
   }
   local ok, process = pcall(vim.system, command(), {
     stdin = true,
@@ -255,6 +294,11 @@ local function start()
   end
   one.process, server = process, one
   greet(one)
+  vim.defer_fn(function()
+    if server == one and not one.info then
+      give_up(one, ('does not answer within %d seconds'):format(GREETING / 1000))
+    end
+  end, GREETING)
   return one
 end
 

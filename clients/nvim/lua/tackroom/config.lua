@@ -30,6 +30,7 @@ M.defaults = {
   },
 }
 
+local given = {} ---@type table what `setup()` was given
 local merged = nil ---@type tackroom.Config?
 
 local function is_one_of(...)
@@ -98,8 +99,16 @@ end
 
 ---@param opts? table
 function M.setup(opts)
-  local user = vim.tbl_deep_extend('force', vim.g.tackroom or {}, opts or {})
-  merged = merge(user)
+  opts = opts or {}
+  merged = merge(vim.tbl_deep_extend('force', vim.g.tackroom or {}, opts))
+  given = opts
+end
+
+---Reads `vim.g.tackroom` anew.
+---@return tackroom.Config
+function M.read()
+  M.setup(given)
+  return M.get()
 end
 
 ---@return tackroom.Config

@@ -8,6 +8,8 @@ local RANKS = { waiting = 1, busy = 2, idle = 3, live = 4, shutting_down = 5, pe
 local SIGNS = { waiting = '!', busy = '*', idle = '-', live = '~', shutting_down = 'x' }
 ---Characters of an id that tell most of them apart.
 local SHORT = 8
+---Characters of a label.
+local LABEL = 40
 ---Characters of a title.
 local LONGEST = 300
 
@@ -52,6 +54,15 @@ end
 function M.title(entry)
   local title = text.one_line((entry.title or entry.peer and entry.peer.name or ''):sub(1, 4 * LONGEST))
   return title ~= '' and vim.fn.strcharpart(title, 0, LONGEST) or '(no title)'
+end
+
+---What tells an agent from others in a few characters.
+---@param entry tackroom.Entry
+function M.label(entry)
+  local title = text.one_line(entry.title)
+  local directory = text.one_line(vim.fs.basename(entry.workspace or ''))
+  local label = title ~= '' and title or directory ~= '' and directory or text.one_line(entry.id)
+  return text.short(label, LABEL)
 end
 
 ---@param entry tackroom.Entry
@@ -123,11 +134,14 @@ function M.short_ids(entries)
   return short
 end
 
----All by which it can be named.
+---All by which it can be named beside its id.
 ---@param entry tackroom.Entry
 ---@return string[]
 function M.names(entry)
-  return { entry.id, entry.sessionId, entry.persistedId }
+  local names = { entry.sessionId, ('%s:%s'):format(entry.harness, entry.sessionId) }
+  table.insert(names, entry.persistedId)
+  table.insert(names, entry.peer and entry.peer.name)
+  return names
 end
 
 ---All in which a text is looked for.

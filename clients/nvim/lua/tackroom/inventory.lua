@@ -1,6 +1,8 @@
 -- What the server tells of all sessions, kept true by a watch for as long as somebody looks.
 local client = require('tackroom.client')
+local entries = require('tackroom.entry')
 local text = require('tackroom.text')
+local ui = require('tackroom.ui')
 
 local M = {}
 
@@ -160,36 +162,57 @@ end
 ---All sessions, and those that run, of which there are few.
 M.all, M.live = new(vim.empty_dict()), new({ persisted = false })
 
----The one entry that a person means by an id or the beginning of one.
----@param id string
+---Those that are meant by a name: the ones whose id it is, else whose name, else whose id begins with it.
+---@param name string
+---@param found tackroom.Entry[]
+---@return tackroom.Entry[]
+local function meant(name, found)
+  local tiers = { {}, {}, {} }
+  for _, entry in ipairs(found) do
+    local ids = { entry.id, entry.sessionId, entry.persistedId }
+    if entry.id == name then
+      table.insert(tiers[1], entry)
+    elseif vim.list_contains(entries.names(entry), name) then
+      table.insert(tiers[2], entry)
+    elseif #name >= SHORTEST and vim.iter(vim.tbl_values(ids)):any(function(id)
+      return vim.startswith(id, name)
+    end) then
+      table.insert(tiers[3], entry)
+    end
+  end
+  return vim.iter(tiers):find(function(tier)
+    return #tier > 0
+  end) or {}
+end
+
+---The one entry that a person means by an id, the beginning of one, or a name; of several, the person chooses.
+---@param name string
 ---@param callback fun(err?: string, entry?: tackroom.Entry)
-function M.find(id, callback)
-  local entry_words = require('tackroom.entry')
-  local query = { text = id, includeChildren = true }
+function M.find(name, callback)
+  local query = { text = name, includeChildren = true }
   client.request('registry/list', { query = query, limit = 1000 }, function(err, result)
     if err then
       return callback(err.message)
     end
-    local exact, beginning = {}, {}
-    for _, entry in ipairs(result.entries) do
-      local names = vim.tbl_values(entry_words.names(entry))
-      if vim.list_contains(names, id) then
-        table.insert(exact, entry)
-      elseif #id >= SHORTEST and vim.iter(names):any(function(name)
-        return vim.startswith(name, id)
-      end) then
-        table.insert(beginning, entry)
-      end
-    end
-    local found = #exact > 0 and exact or beginning
-    if #found == 1 then
+    local found = meant(name, result.entries)
+    local shown = text.one_line(name)
+    if #found == 0 then
+      return callback(('there is no session `%s`; `:Tackroom` shows those that there are'):format(shown))
+    elseif #found == 1 then
       return callback(nil, found[1])
     end
-    local shown = text.one_line(id)
-    if #found > 1 then
-      return callback(('`%s` begins %d ids; give more of one'):format(shown, #found))
-    end
-    callback(('there is no session `%s`; `:Tackroom` shows those that there are'):format(shown))
+    vim.ui.select(found, {
+      prompt = ('`%s` may be'):format(shown),
+      kind = 'tackroom',
+      format_item = function(entry)
+        local words = { text.one_line(entry.id), text.path(entry.workspace), entries.title(entry) }
+        return ui.item(table.concat(words, '  '))
+      end,
+    }, function(entry)
+      if entry then
+        callback(nil, entry)
+      end
+    end)
   end)
 end
 
@@ -205,15 +228,15 @@ function M.snapshot(callback)
       if failed then
         return callback(failed.message)
       end
-      local known, entries = {}, {}
+      local known, all = {}, {}
       for _, entry in ipairs(vim.list_extend(live.entries, page.entries)) do
         if not known[entry.id] then
           known[entry.id] = true
-          table.insert(entries, entry)
+          table.insert(all, entry)
         end
       end
-      table.sort(entries, require('tackroom.entry').is_before)
-      callback(nil, entries)
+      table.sort(all, entries.is_before)
+      callback(nil, all)
     end)
   end)
 end

@@ -5,6 +5,9 @@ local text = require('tackroom.text')
 
 local M = {}
 
+---Cells of a title in a notice, which shall not want an Enter.
+local TITLE = 40
+
 local SAID = {
   accepted = 'is in its inbox; whether it acts on it is its own affair',
   held = 'is held until its person lets it in',
@@ -20,7 +23,8 @@ function M.send(entry, said, callback)
       client.notify(text.one_line(err.message), vim.log.levels.ERROR)
       return callback(false)
     end
-    local outcome = ('the message to %s %s'):format(entries.title(entry), SAID[result.outcome] or result.outcome)
+    local title = text.short(entries.title(entry), TITLE)
+    local outcome = ('the message to %s %s'):format(title, SAID[result.outcome] or result.outcome)
     local detail = result.detail and ': ' .. text.one_line(result.detail) or ''
     local level = result.outcome == 'refused' and vim.log.levels.ERROR or vim.log.levels.INFO
     client.notify(outcome .. detail, level)

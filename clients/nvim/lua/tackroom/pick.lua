@@ -2,6 +2,7 @@
 local client = require('tackroom.client')
 local entries = require('tackroom.entry')
 local inventory = require('tackroom.inventory')
+local ui = require('tackroom.ui')
 
 local M = {}
 
@@ -31,7 +32,7 @@ function M.pick(wanted, chosen)
       prompt = 'Session',
       kind = 'tackroom',
       format_item = function(entry)
-        return entries.line(entry, ids[entry.sessionId], now)
+        return ui.item(entries.line(entry, ids[entry.sessionId], now))
       end,
     }, function(entry)
       if entry then

@@ -107,6 +107,10 @@ function Session:drives()
   return self.driver ~= nil and self.driver == self.client_id
 end
 
+function Session:is_driven_by_another()
+  return self.driver ~= nil and self.driver ~= self.client_id
+end
+
 ---Whether the runtime offers an action to us.
 ---@param name 'submit'|'interrupt'|'steer'|'respond'
 function Session:can(name)

@@ -136,6 +136,18 @@ function M.cut(text, chars)
   return ('%s… %d more characters'):format(vim.fn.strcharpart(text, 0, chars), count - chars)
 end
 
+---A line that has room in so many cells.
+---@param line string
+---@param cells integer
+function M.short(line, cells)
+  local count = math.max(cells, 1)
+  while vim.fn.strdisplaywidth(line) > math.max(cells, 1) do
+    count = count - 1
+    line = vim.fn.strcharpart(line, 0, count) .. (count > 0 and '…' or '')
+  end
+  return line
+end
+
 ---A line in pieces that an editor can show.
 local function broken(line, into)
   local at = 1

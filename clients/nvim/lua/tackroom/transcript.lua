@@ -102,8 +102,7 @@ function Transcript:put(at, messages, done)
     end)
     for _, heading in ipairs(headings) do
       local row = at + heading[1]
-      local mark = { end_row = row + 1, hl_group = heading[2], hl_eol = true, priority = 200 }
-      vim.api.nvim_buf_set_extmark(self.buf, ui.namespace, row, 0, mark)
+      ui.mark(self.buf, row, { hl_group = heading[2], hl_eol = true, priority = 200 })
     end
     done()
   end)
@@ -295,6 +294,7 @@ local function dress(win)
     fillchars = 'fold: ',
     wrap = true,
     linebreak = true,
+    signcolumn = 'yes:1',
     spell = false,
     conceallevel = 0,
   })

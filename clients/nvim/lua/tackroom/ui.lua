@@ -1,5 +1,11 @@
 -- What all views share: highlights, maps with their help, lines that change in place.
+local text = require('tackroom.text')
+
 local M = {}
+
+---Cells of a menu's line that its number takes, and a margin.
+local NUMBER = 8
+local SIGN = '│'
 
 M.namespace = vim.api.nvim_create_namespace('tackroom')
 
@@ -103,6 +109,18 @@ function M.write(buf, from, to, lines)
   vim.bo[buf].modifiable, vim.bo[buf].modified = false, false
 end
 
+---Marks a line that is ours, with a sign beside it: a text of others may look like it, but has none.
+---@param buf integer
+---@param row integer from 0 on
+---@param mark vim.api.keyset.set_extmark
+function M.mark(buf, row, mark)
+  vim.api.nvim_buf_set_extmark(buf, M.namespace, row, 0, vim.tbl_extend('error', { end_row = row + 1 }, mark))
+  -- A mark of its own: a sign stands at each line that its mark reaches, and shall go with its line.
+  local sign = { sign_text = SIGN, sign_hl_group = mark.hl_group, invalidate = true, undo_restore = false }
+  sign.end_row, sign.end_col = row, #vim.api.nvim_buf_get_lines(buf, row, row + 1, true)[1]
+  vim.api.nvim_buf_set_extmark(buf, M.namespace, row, 0, sign)
+end
+
 ---Makes a buffer hold these lines, touching only what differs.
 ---@param buf integer
 ---@param old string[] what it holds
@@ -161,10 +179,16 @@ function M.show(buf)
   end
 end
 
+---A line of a menu, which shall not wrap.
+---@param line string
+function M.item(line)
+  return text.short(line, vim.o.columns - NUMBER)
+end
+
 ---A text as it stands in a winbar or statusline.
----@param text string
-function M.escape(text)
-  return (text:gsub('%%', '%%%%'))
+---@param shown string
+function M.escape(shown)
+  return (shown:gsub('%%', '%%%%'))
 end
 
 return M
