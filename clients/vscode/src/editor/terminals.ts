@@ -72,6 +72,7 @@ class AgentTerminal implements vscode.Pseudoterminal {
     this.#write.fire("\x1b[?2004h");
     this.#console = new Console(this.#id, size ?? SIZE, {
       client: () => this.#server.require(),
+      now: () => performance.now(),
       write: (text) => this.#write.fire(text),
       left: () => this.#close.fire(),
       asks: (asked) => void this.#ask(asked),
