@@ -30,10 +30,10 @@ test("a long name cuts off no choice", () => {
 
 test("a notification is small, and allows only what it shows whole", () => {
   const notice = (kind: string, payload: object) => noticeOf("n".repeat(100), asked(kind, payload));
-  assert.deepEqual(notice("approval", { tool: "bash", raw_args: { command: "ls" } }).choices, ["Allow", "Allow for Session", "Deny", "Show"]);
+  assert.deepEqual(notice("approval", { tool: "bash", raw_args: { command: "ls" } }).choices, ["Show", "Deny", "Allow", "Allow for Session"]);
   for (const payload of [{ tool: "bash", raw_args: "x".repeat(4_000) }, { tool: "x".repeat(4_000) }]) {
     const { text, choices } = notice("approval", payload);
-    assert.deepEqual(choices, ["Deny", "Show"]);
+    assert.deepEqual(choices, ["Show", "Deny"]);
     assert(text.length < 450, text);
   }
   const question = notice("elicitation", { message: "x".repeat(4_000) });

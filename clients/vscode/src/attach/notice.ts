@@ -16,5 +16,6 @@ export function noticeOf(name: string, asked: Asked): { text: string; choices: C
   const isWhole = question.length <= QUESTION && details.length <= DETAILS;
   const text = `${cut(unlinked(name), NAME)}: ${cut(question, QUESTION)} ${cut(details, DETAILS)}`.trimEnd();
   if (asked.kind !== "approval") return { text, choices: ["Show"] };
-  return { text, choices: isWhole ? ["Allow", "Allow for Session", "Deny", "Show"] : ["Deny", "Show"] };
+  // A bracket that the text leaves open is taken for the beginning of the first link, which must do no harm.
+  return { text, choices: isWhole ? ["Show", "Deny", "Allow", "Allow for Session"] : ["Show", "Deny"] };
 }

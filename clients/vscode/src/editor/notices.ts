@@ -32,7 +32,7 @@ export class Notices implements vscode.Disposable {
     const options = { location: vscode.ProgressLocation.Notification, cancellable: true, title: text };
     try {
       return await vscode.window.withProgress(options, (progress, closed) => {
-        progress.report({ message: links.join("  ") });
+        progress.report({ message: links.join(" | ") });
         return new Promise<Choice | undefined>((resolve) => {
           this.#open.set(key, { choose: resolve });
           closed.onCancellationRequested(() => resolve(undefined));
