@@ -24,6 +24,8 @@ export class Attachment implements AsyncIterable<RuntimeEvent>, AsyncDisposable 
   readonly history: unknown[];
   /** The sequence number that `history` reaches to. */
   readonly historyCursor: number;
+  /** What happened before it was joined; the same events that are told first. */
+  readonly replay: RuntimeEvent[];
   readonly #connection: Connection;
   readonly #opened: Opened<"runtime/event", RuntimeEvent, RuntimeEvent>;
   #lease: Lease;
@@ -36,6 +38,7 @@ export class Attachment implements AsyncIterable<RuntimeEvent>, AsyncDisposable 
     this.descriptor = result.descriptor;
     this.history = result.history;
     this.historyCursor = result.historyCursor;
+    this.replay = result.replay;
     this.#lease = result.lease;
     this.#connection = connection;
     this.#opened = new Opened(connection, {

@@ -102,3 +102,8 @@ export function oneLine(text: string): string {
 export function unlinked(text: string): string {
   return oneLine(text).replaceAll("](", "] (");
 }
+
+/** A text where an editor would draw `$(name)` as a picture. */
+export function iconless(text: string): string {
+  return text.replaceAll("$(", "$\u200b(");
+}

@@ -11,6 +11,10 @@ import { Waiting } from "./editor/waiting";
 import { Server, type Status } from "./server";
 import type { SessionNode } from "./sessions/model";
 import { Sessions } from "./sessions/sessions";
+import { cut } from "./words";
+
+/** Characters of an error in a notification. */
+const ERROR = 200;
 
 /** What ends with the window, and must have ended before it is gone. */
 let farewell: (() => Promise<void>) | undefined;
@@ -49,7 +53,7 @@ function lifecycle(server: Server, log: vscode.LogOutputChannel): vscode.Disposa
     log.error(status.error.message);
     if (status.kind === "missing" || (isTold && !status.isFinal)) return;
     isTold = !status.isFinal;
-    const what = status.isFinal ? "Tackroom's server cannot be kept running." : "Tackroom's server ended, and is started again.";
+    const what = status.isFinal ? `Tackroom's server cannot be kept running: ${cut(unlinked(status.error.message), ERROR)}` : "Tackroom's server ended, and is started again.";
     void vscode.window.showWarningMessage(what, ...(status.isFinal ? ["Try Again"] : []), "Show Log").then((chosen) => {
       if (chosen === "Try Again") server.restart();
       else if (chosen === "Show Log") log.show();

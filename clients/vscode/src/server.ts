@@ -4,6 +4,8 @@ import { Emitter } from "./emitter";
 
 /** How long is waited before each start after an end that nobody asked for; then somebody must ask. */
 const BACKOFF_MS = [500, 2_000, 5_000, 15_000];
+/** How long a program may take until it speaks as a server. */
+const ANSWER_MS = 10_000;
 /** A server that has lived that long is no sign of one that always dies. */
 const STEADY_MS = 60_000;
 
@@ -19,6 +21,7 @@ export class Server {
   readonly changed = new Emitter<Status>();
   readonly #options: () => SpawnOptions;
   readonly #backoffMs: number[];
+  readonly #answerMs: number;
   #status: Status = { kind: "starting" };
   /** Ends the start that is under way; names the run that counts. */
   #run: AbortController | undefined;
@@ -27,9 +30,10 @@ export class Server {
   /** Fulfilled when no process is left. */
   #gone: Promise<void> = Promise.resolve();
 
-  constructor(options: () => SpawnOptions, backoffMs = BACKOFF_MS) {
+  constructor(options: () => SpawnOptions, backoffMs = BACKOFF_MS, answerMs = ANSWER_MS) {
     this.#options = options;
     this.#backoffMs = backoffMs;
+    this.#answerMs = answerMs;
   }
 
   get status(): Status {
@@ -72,7 +76,10 @@ export class Server {
     this.#tell({ kind: "starting" });
     await before;
     if (this.#run !== run) return;
-    const started = Tackroom.spawn({ ...this.#options(), signal: run.signal });
+    const options = this.#options();
+    const silence = new Error(`\`${options.command ?? "tackroom"}\` says nothing that a server of Tackroom would say; is it that program?`);
+    const deadline = setTimeout(() => run.abort(silence), this.#answerMs);
+    const started = Tackroom.spawn({ ...options, signal: run.signal }).finally(() => clearTimeout(deadline));
     this.#gone = started.then(() => {}, () => {});
     try {
       const client = await started;
@@ -84,14 +91,14 @@ export class Server {
       if (Date.now() - since > STEADY_MS) this.#failures = 0;
       this.#failed(end);
     } catch (error) {
-      if (this.#run === run) this.#failed(error as Error);
+      if (this.#run === run) this.#failed(error as Error, error === silence);
     }
   }
 
-  #failed(error: Error): void {
+  #failed(error: Error, isFinal = false): void {
     const cause = error instanceof ServerError ? (error.cause as NodeJS.ErrnoException | undefined) : undefined;
     if (cause?.code === "ENOENT" || cause?.code === "EACCES") return this.#tell({ kind: "missing", error });
-    const delay = this.#backoffMs[this.#failures];
+    const delay = isFinal ? undefined : this.#backoffMs[this.#failures];
     this.#failures += 1;
     this.#tell({ kind: "failed", error, isFinal: delay === undefined });
     if (delay !== undefined) this.#timer = setTimeout(() => void this.#start(), delay);

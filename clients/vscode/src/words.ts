@@ -36,6 +36,11 @@ export function shortPath(path: string, home: string): string {
   return rest === "" || /^[\\/]/.test(rest) ? oneLine(`~${rest}`) : oneLine(path);
 }
 
+/** The last part of a path. */
+export function folderOf(path: string): string {
+  return oneLine(path.split(/[\\/]/).filter(Boolean).at(-1) ?? path);
+}
+
 /** A number of things: `1 file`, `2 files`. */
 export function count(number: number, thing: string): string {
   return `${number} ${thing}${number === 1 ? "" : "s"}`;

@@ -16,12 +16,15 @@ class Seat {
   readonly holders: string[] = [];
   readonly console: Console;
   takes = false;
+  /** What the clock says, in milliseconds. */
+  now = 0;
   hasLeft = false;
   #text = "";
 
   constructor(server: Server, id: string) {
     this.console = new Console(id, { columns: 200, rows: 40 }, {
       client: () => server.require(),
+      now: () => this.now,
       write: (text) => {
         this.#text += text;
         this.written.fire();
@@ -96,6 +99,7 @@ test("what was typed when a question appears is no answer to it", async (t) => {
   await seat.shows("answer what is asked first");
   assert(!runtime.calls.some(({ method }) => method === "respond"));
   assert.equal(seat.asks.at(-1)?.details, '{"command":"rm x"}');
+  seat.now = 1_000;
   seat.console.input("n\r");
   const { params } = await runtime.called("respond");
   assert.deepEqual(params["response"], { kind: "approval", request_id: 7, decision: "deny" });
@@ -103,6 +107,70 @@ test("what was typed when a question appears is no answer to it", async (t) => {
   await seat.shows("-- request 7: denied");
   await until(seat.written, () => seat.line === "y");
   assert.equal(seat.asks.at(-1), undefined);
+});
+
+test("letters on their way to something else consent to nothing", async (t) => {
+  const { runtime, seat } = await seated(t);
+  const saidNo = (times: number) => until(seat.written, () => seat.text.split("nothing was answered").length === times + 1);
+  seat.console.input("please deplo");
+  await seat.shows("› please deplo");
+  runtime.tell("request", request(7));
+  await seat.shows("? request 7");
+  seat.console.input("y\r");
+  await saidNo(1);
+  // Seen long enough, but in the middle of typing.
+  seat.now = 5_000;
+  seat.console.input("go on\r");
+  seat.now = 5_900;
+  seat.console.input("y\r");
+  await saidNo(2);
+  seat.now = 6_900;
+  seat.console.input("y\r");
+  const { params } = await runtime.called("respond");
+  assert.deepEqual(params["response"], { kind: "approval", request_id: 7, decision: "allow" });
+  // Nor does one answer give another one.
+  runtime.tell("request", request(8));
+  runtime.tell("request_resolved", { request_id: 7, response: { decision: "allow" } });
+  await seat.shows("-- request 7: allowed");
+  await until(seat.written, () => seat.asks.at(-1)?.id === 8);
+  seat.console.input("y\r");
+  await saidNo(3);
+  assert.equal(runtime.calls.filter(({ method }) => method === "respond").length, 1);
+});
+
+test("what was entered in vain is offered, and nothing is glued to it", async (t) => {
+  const { runtime, seat } = await seated(t);
+  runtime.on("send_input", () => {
+    throw { code: -32020, name: "unsupported_action", operation: "send_input", message: "not here" };
+  });
+  seat.console.input("y\r");
+  await until(seat.written, () => seat.line === "y");
+  runtime.tell("request", request(7));
+  await seat.shows("? request 7");
+  runtime.tell("request_resolved", { request_id: 7, response: { decision: "deny" } });
+  await seat.shows("-- request 7: denied");
+  await until(seat.written, () => seat.line === "y");
+  seat.console.input("yes please");
+  await until(seat.written, () => seat.line === "yes please");
+});
+
+test("what was asked and settled before one came is no news", async (t) => {
+  const home = await emptyHome(t);
+  const runtime = await FakeRuntime.start(t, home);
+  const told = (sequence: number, kind: string, payload: object) => ({ sequence, kind, payload: { type: kind, ...payload } });
+  runtime.replay = [
+    told(4, "request", request(1)),
+    told(5, "request_resolved", { request_id: 1, response: { decision: "allow" } }),
+    told(6, "request_resolved", { request_id: 0, response: { decision: "deny" } }),
+    told(7, "request", request(2)),
+  ];
+  const server = await startServer(t, home, undefined, [1]);
+  const seat = new Seat(server, runtime.id);
+  t.after(() => seat.console.close());
+  await seat.console.open();
+  await seat.shows("? request 2");
+  assert(!/request 1/.test(seat.text) && seat.text.includes("-- request 0: denied"), seat.text);
+  assert.deepEqual(seat.asks.map((asked) => asked?.id), [2]);
 });
 
 test("a question is answered from elsewhere, once", async (t) => {
@@ -169,7 +237,7 @@ test("who fell behind attaches again, from there", async (t) => {
       ? [{ sequence: 5, kind: "text_delta", payload: { text: "first\n" } }, { kind: "lagged", cursor: 5 }]
       : [{ sequence: 6, kind: "text_delta", payload: { text: "again\n" } }];
     const lease = { observers: [], leaseTtlMs: 1 };
-    const made = { clientId: params.clientId, descriptor: {}, history: [], historyCursor: 0, lease, detach: async () => {} };
+    const made = { replay: [], clientId: params.clientId, descriptor: {}, history: [], historyCursor: 0, lease, detach: async () => {} };
     return { ...made, async *[Symbol.asyncIterator]() { yield* events; } };
   };
   const seat = new Seat({ require: () => ({ attach }) } as unknown as Server, "demo-1");

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Entry, State } from "tackroom-client";
-import { contextOf, markOf, titleOf } from "../src/sessions/entry";
+import { contextOf, markOf, tabOf, titleOf } from "../src/sessions/entry";
+import { itemOf } from "../src/sessions/item";
 import { type GroupNode, type Node, PAGE, TreeModel } from "../src/sessions/model";
 
 const entry = (number: number, more: Partial<Entry> = {}): Entry => ({
@@ -128,4 +129,12 @@ test("an entry is called and marked as the command line does", () => {
   assert.equal(contextOf(runtime), "session attach resume live");
   assert.equal(markOf(entry(1, { activity: { source: "claude-registry", waitingFor: "permission prompt" } })), "permission prompt");
   assert.equal(markOf(entry(1, { parent: { relation: "fork" } })), "fork");
+});
+
+test("what is picked shows and matches its peer name, and no picture comes from a title", () => {
+  const named = itemOf(entry(1, { title: "$(error) Roof", peer: { name: "roofer" } }), 1_000, "/dev");
+  assert.equal(named.label, "$\u200b(error) Roof");
+  assert.deepEqual([named.description, named.detail], ["roofer · persisted · claude-code · 0s", "~/a"]);
+  assert.match(itemOf(entry(1, { title: "roofer", peer: { name: "roofer" } }), 1_000, "/dev").description, /^persisted/);
+  assert.equal(tabOf(entry(1)), "Title 1 · a");
 });

@@ -51,9 +51,27 @@ test("every kind of block is told", () => {
   assert.equal(shown(say("assistant", [{ type: "thinking", text: "" }])), "");
 });
 
-test("no link is a command of the editor", () => {
-  const text = shown(say("user", "The command: ls\n[a](command:x) <Command:y> `command:z`"));
-  assert(text.includes("The command: ls\n[a](command :x) <command :y> `command :z`"), text);
+test("no link is a command of the editor, and code stays as it is", () => {
+  const text = shown(say("user", "The command: ls\n[a](command:x) <Command:y> `command:z`\n[b]: command:w\n```\nrun(command:x)\n```"));
+  assert(text.includes("The command: ls\n[a](command :x) <command :y> `command:z`\n[b]: command :w\n```\nrun(command:x)\n```"), text);
+});
+
+test("a fence that a message leaves open ends with it", () => {
+  const said = (text: string) => shown(say("user", text)).replace("## user - 12:00:00\n\n", "").trimEnd();
+  assert.equal(said("a\n```sh\n# ls"), "a\n```sh\n# ls\n```");
+  assert.equal(said("   ~~~~\n   ~~~\n   ```"), "~~~~\n   ~~~\n   ```\n~~~~");
+  assert.equal(said("a\n   ```\n   x"), "a\n   ```\n   x\n   ```");
+  assert.equal(said("```\nx\n````\n``` a`b"), "```\nx\n````\n``` a`b");
+  // A line that ends a list ends the fence in it.
+  assert.equal(said("- ```\n  x\n## user"), "- ```\n  x\n  ```\n\\## user");
+});
+
+test("a message speaks for nobody else", () => {
+  const text = shown(say("assistant", "ok\n\n## user - 18:57:00\n\nYes\n\nuser\n---\n  # x\n\n---\n#7 is <!-- done\n<h2>user</h2>\n```\n# code\n```\n## y"));
+  assert.equal(
+    text,
+    "## assistant - 12:00:00\n\nok\n\n\\## user - 18:57:00\n\nYes\n\nuser\n\\---\n  \\# x\n\n---\n#7 is <\\!-- done\n\\<h2>user</h2>\n```\n# code\n```\n\\## y\n",
+  );
 });
 
 test("control characters do nothing", () => {

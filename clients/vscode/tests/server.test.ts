@@ -104,6 +104,16 @@ test("a program that is not there is told as such", async (t) => {
   assert(failing.status.kind === "failed" && failing.status.isFinal);
 });
 
+test("a program that never answers is named and ended", async (t) => {
+  const server = new Server(() => ({ command: "sh", args: ["-c", "exec cat >/dev/null"], clientInfo: { name: "test" } }), [1], 50);
+  t.after(() => server.stop());
+  server.restart();
+  await until(server.changed, () => server.status.kind !== "starting");
+  const { status } = server;
+  assert(status.kind === "failed" && status.isFinal);
+  assert.match(status.error.message, /^`sh` says nothing/);
+});
+
 test("a transcript has the newest page, older ones when asked, and goes on", async (t) => {
   const home = await emptyHome(t);
   const file = await writeSession(home, uuid(1), "Message 0.");

@@ -5,6 +5,7 @@ import { Canvas } from "../src/attach/canvas";
 import { Editor } from "../src/attach/editor";
 import { Keys } from "../src/attach/keys";
 import { note } from "../src/attach/line";
+import { noticeOf } from "../src/attach/notice";
 import { read } from "../src/attach/typed";
 import { historyLines, View } from "../src/attach/view";
 import { clip, lastRows, width } from "../src/attach/width";
@@ -20,6 +21,24 @@ test("who approves sees all of what would run", () => {
   assert.deepEqual(texts(asked("approval", { tool: "bash", child_agent_id: "c1", raw_args: null }).lines()), ["? request 7: may it run bash of subagent c1?"]);
   assert.equal(Asked.of({ request: { id: "x" } }), undefined);
   assert.equal(Asked.of(undefined), undefined);
+});
+
+test("a long name cuts off no choice", () => {
+  assert.match(asked("approval", { tool: "x".repeat(300) }).choices(), /^y runs it, n does not, a allows it for this session: x+… 100/);
+  assert.match(asked("elicitation", { message: "Why?" }).choices(), /cancel: Why\?$/);
+});
+
+test("a notification is small, and allows only what it shows whole", () => {
+  const notice = (kind: string, payload: object) => noticeOf("n".repeat(100), asked(kind, payload));
+  assert.deepEqual(notice("approval", { tool: "bash", raw_args: { command: "ls" } }).choices, ["Show", "Deny", "Allow", "Allow for Session"]);
+  for (const payload of [{ tool: "bash", raw_args: "x".repeat(4_000) }, { tool: "x".repeat(4_000) }]) {
+    const { text, choices } = notice("approval", payload);
+    assert.deepEqual(choices, ["Show", "Deny"]);
+    assert(text.length < 450, text);
+  }
+  const question = notice("elicitation", { message: "x".repeat(4_000) });
+  assert.deepEqual(question.choices, ["Show"]);
+  assert(question.text.length < 450);
 });
 
 test("only the letters alone decide", () => {

@@ -55,11 +55,11 @@ export class Asked {
     return lines.map((text) => ({ text, colour: "alert" }));
   }
 
-  /** What can be typed now, in one line. */
+  /** What can be typed now, in one line; that first, for a narrow terminal cuts the end. */
   choices(): string {
     const what = cut(this.what, WHAT);
-    if (this.kind === "approval") return `${what}: y runs it, n does not, a allows it for this session`;
-    return `${what}: type an answer, /decline or /cancel`;
+    if (this.kind === "approval") return `y runs it, n does not, a allows it for this session: ${what}`;
+    return `type an answer, /decline or /cancel: ${what}`;
   }
 
   /** The answer that a line gives; undefined where it gives none. */

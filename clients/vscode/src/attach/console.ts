@@ -3,7 +3,8 @@ import { type RuntimeResponse, type Tackroom, TackroomError } from "tackroom-cli
 import { oneLine } from "../clean";
 import type { Asked } from "./asked";
 import { Canvas } from "./canvas";
-import { Editor } from "./editor";
+import { Consent } from "./consent";
+import { type Draft, Editor, NO_DRAFT } from "./editor";
 import { Joined } from "./joined";
 import { type Key, Keys } from "./keys";
 import { alert, type Line, note } from "./line";
@@ -18,6 +19,8 @@ const LOOK_MS = 3_000;
 export interface Surroundings {
   /** The server of now; throws where there is none. */
   client(): Tackroom;
+  /** Milliseconds of a clock that never goes back. */
+  now(): number;
   write(text: string): void;
   /** The person has left. */
   left(): void;
@@ -34,6 +37,7 @@ export class Console {
   readonly #view = new View();
   readonly #editor = new Editor();
   readonly #keys = new Keys();
+  readonly #consent: Consent;
   #joined: Joined | undefined;
   #isOver = true;
   #isJoining = false;
@@ -41,13 +45,14 @@ export class Console {
   #pending: Line[] = [];
   #drawing: NodeJS.Timeout | undefined;
   #looking: NodeJS.Timeout | undefined;
-  /** The request that a line would answer, and what was being typed when the first one came. */
+  /** The request that a line would answer, and what stood in the line when the first one came. */
   #asking: number | undefined;
-  #draft = "";
+  #draft: Draft = NO_DRAFT;
 
   constructor(id: string, size: { columns: number; rows: number }, around: Surroundings) {
     this.#id = id;
     this.#around = around;
+    this.#consent = new Consent(() => around.now());
     this.#canvas = new Canvas(size.columns, size.rows);
   }
 
@@ -119,13 +124,13 @@ export class Console {
     try {
       for await (const event of joined.attachment) {
         if (this.#isClosed || this.#joined !== joined) return;
-        joined.hear(event);
+        const isNews = joined.hear(event);
         if (event.kind === "lagged") {
           this.#say("fell behind, and attaches again");
           return void this.#join();
         }
         if (event.kind === "disconnected") why = event.reason ?? "the runtime is gone";
-        else this.#print(this.#view.event(event.kind, event.payload));
+        else if (isNews) this.#print(this.#view.event(event.kind, event.payload));
         this.#changed();
       }
     } catch (error) {
@@ -152,6 +157,7 @@ export class Console {
   }
 
   #key(key: Key): void {
+    this.#consent.key(this.#editor.isEmpty);
     if (key.kind === "enter") this.#enter();
     else if (key.kind === "ctrl" && key.letter === "c") this.#interrupt();
     else if (key.kind === "ctrl" && key.letter === "d" && this.#editor.isEmpty) this.#around.left();
@@ -174,6 +180,8 @@ export class Console {
   #enter(): void {
     const line = this.#editor.take();
     const meant = read(line, this.#joined?.question);
+    const { isMeant } = this.#consent;
+    this.#consent.ended(meant.kind === "nothing");
     switch (meant.kind) {
       case "nothing":
         return;
@@ -191,11 +199,12 @@ export class Console {
     }
     const joined = this.#joined;
     if (!joined || this.#isOver) {
-      this.#editor.set(line);
+      this.#editor.offer(line);
       return this.#say("not attached; /again attaches again");
     }
     switch (meant.kind) {
       case "answer":
+        if (!isMeant) return this.#say("nothing was answered: that came too soon; Enter on an empty line or a short pause first, then the answer");
         return void this.#respond(meant.response);
       case "take":
         return void this.#take(joined);
@@ -208,7 +217,7 @@ export class Console {
 
   #speak(joined: Joined, text: string, isSteering: boolean): void {
     if (isSteering && !joined.about.actions?.steer) {
-      this.#editor.set(text);
+      this.#editor.offer(text);
       return this.#say("this runtime cannot be steered; wait for the end of the turn, or Ctrl+C interrupts it");
     }
     void this.#try(
@@ -217,8 +226,8 @@ export class Console {
         if (isSteering) this.#say(`steered: ${text}`);
       },
       () => {
-        if (this.#editor.isEmpty && !joined.question) this.#editor.set(text);
-        else this.#draft ||= text;
+        if (this.#editor.isEmpty && !joined.question) this.#editor.offer(text);
+        else if (this.#draft.text === "") this.#draft = { text, isOffered: true };
       },
     );
   }
@@ -269,12 +278,13 @@ export class Console {
     const before = this.#asking;
     this.#asking = question?.id;
     if (before !== question?.id) {
-      if (before === undefined) this.#draft = this.#editor.take();
+      if (question) this.#consent.asked();
+      if (before === undefined) this.#draft = this.#editor.putAside();
       // Half an answer to another request.
       else if (question) this.#editor.take();
       else if (this.#editor.isEmpty) {
-        this.#editor.set(this.#draft);
-        this.#draft = "";
+        this.#editor.bringBack(this.#draft);
+        this.#draft = NO_DRAFT;
       }
       this.#around.asks(question);
     }

@@ -6,10 +6,20 @@ import { widthOf } from "./width";
 /** What stands for a line feed in one line. */
 const FEED = "⏎";
 
+/** A line that is put aside. */
+export interface Draft {
+  text: string;
+  /** Whether it was entered, and came back. */
+  isOffered: boolean;
+}
+
+export const NO_DRAFT: Draft = { text: "", isOffered: false };
+
 export class Editor {
   /** By character as a person counts them, more or less. */
   #text: string[] = [];
   #at = 0;
+  #isOffered = false;
 
   get isEmpty(): boolean {
     return this.#text.length === 0;
@@ -25,9 +35,28 @@ export class Editor {
   set(text: string): void {
     this.#text = [...text];
     this.#at = this.#text.length;
+    this.#isOffered = false;
+  }
+
+  /** What was entered in vain: it can be entered again and edited, and what is typed takes its place. */
+  offer(text: string): void {
+    this.set(text);
+    this.#isOffered = true;
+  }
+
+  putAside(): Draft {
+    const isOffered = this.#isOffered;
+    return { text: this.take(), isOffered };
+  }
+
+  bringBack({ text, isOffered }: Draft): void {
+    this.set(text);
+    this.#isOffered = isOffered;
   }
 
   edit(key: Key): void {
+    if (this.#isOffered && (key.kind === "text" || key.kind === "paste")) this.set("");
+    this.#isOffered = false;
     switch (key.kind) {
       case "text":
       case "paste":

@@ -24,12 +24,15 @@ export class Joined {
   asked: Asked[] = [];
   /** The number of the last event. */
   last: number;
+  /** What was asked and settled before it was joined. */
+  readonly #past: Set<unknown>;
 
   private constructor(attachment: Attachment, last: number) {
     this.attachment = attachment;
     this.about = attachment.descriptor as About;
     this.isRunning = this.about.turn_state === "busy";
     this.last = Math.max(last, attachment.historyCursor);
+    this.#past = settledIn(attachment.replay);
     this.#see(attachment.lease);
   }
 
@@ -50,10 +53,11 @@ export class Joined {
     return this.about.actions?.respond ? this.asked[0] : undefined;
   }
 
-  /** Takes note of an event. */
-  hear(event: RuntimeEvent): void {
+  /** Takes note of an event; whether a person is to hear of it. */
+  hear(event: RuntimeEvent): boolean {
     const reached = "sequence" in event ? event.sequence : event.kind === "lagged" ? event.cursor : 0;
     this.last = Math.max(this.last, reached);
+    if ("payload" in event && this.#past.has(requestOf(event))) return false;
     switch (event.kind) {
       case "turn_started":
         this.isRunning = true;
@@ -70,10 +74,11 @@ export class Joined {
         break;
       }
       case "request_resolved": {
-        const settled = (event.payload as { request_id?: unknown } | undefined)?.request_id;
+        const settled = requestOf(event);
         this.asked = this.asked.filter(({ id }) => id !== settled);
       }
     }
+    return true;
   }
 
   say(text: string): Promise<void> {
@@ -127,4 +132,17 @@ export class Joined {
     const own = this.attachment.clientId;
     this.others = observers.filter(({ clientId }) => clientId !== own && clientId !== this.driver).length;
   }
+}
+
+/** The number of the request that an event is about. */
+function requestOf({ kind, payload }: { kind: string; payload?: unknown }): unknown {
+  const said = payload as { request?: { id?: unknown } | null; request_id?: unknown } | null | undefined;
+  return kind === "request" ? said?.request?.id : kind === "request_resolved" ? said?.request_id : undefined;
+}
+
+/** The requests of which the settling is told, too. */
+function settledIn(events: RuntimeEvent[]): Set<unknown> {
+  const of = (kind: string) => new Set(events.filter((event) => event.kind === kind).map(requestOf));
+  const resolved = of("request_resolved");
+  return new Set([...of("request")].filter((id) => id !== undefined && resolved.has(id)));
 }

@@ -20,6 +20,7 @@ export type Typed =
 export const HELP = [
   "type to begin a turn, or to steer the one that runs; //TEXT says /TEXT",
   "y, n, a and Enter: allow what is asked once, deny it, allow it for this session",
+  "an answer counts after a second without keys, or after Enter on an empty line",
   "an answer (JSON or text), /decline, /cancel: to a question of the agent",
   "/take: drive, whoever does; /release: let go, and go on looking",
   "/steer TEXT: say something to the turn that runs, also while a question waits",

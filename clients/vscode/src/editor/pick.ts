@@ -3,22 +3,11 @@ import type { Entry } from "tackroom-client";
 import { homedir } from "node:os";
 import * as vscode from "vscode";
 import type { Server } from "../server";
-import { compare, contextOf, markOf, timeOf, titleOf } from "../sessions/entry";
-import { age, shortPath } from "../words";
+import { compare, contextOf } from "../sessions/entry";
+import { itemOf } from "../sessions/item";
 
 /** Sessions that are offered beside those that live. */
 const STORED = 1_000;
-
-interface Item extends vscode.QuickPickItem {
-  entry: Entry;
-}
-
-export function itemOf(entry: Entry): Item {
-  const mark = markOf(entry);
-  const words = [entry.state, entry.harness, age(Date.now(), timeOf(entry)), mark && `[${mark}]`];
-  const detail = entry.workspace === undefined ? {} : { detail: shortPath(entry.workspace, homedir()) };
-  return { label: titleOf(entry), description: words.filter(Boolean).join(" · "), ...detail, entry };
-}
 
 /** Asks for a session that can be used so; undefined where none was chosen. */
 export async function pick(server: Server, use: "open" | "attach" | "message" | "resume"): Promise<Entry | undefined> {
@@ -29,7 +18,7 @@ export async function pick(server: Server, use: "open" | "attach" | "message" | 
     const all = isLiveOnly ? live : await client.request("registry/list", { limit: STORED });
     const entries = new Map([...live.entries, ...all.entries].map((entry) => [entry.id, entry]));
     const fitting = [...entries.values()].filter((entry) => use === "open" || contextOf(entry).split(" ").includes(use));
-    return fitting.sort(compare).map(itemOf);
+    return fitting.sort(compare).map((entry) => itemOf(entry, Date.now(), homedir()));
   };
   const none = { attach: "No running agent can be attached to.", message: "No live session takes messages." };
   const found = await items();

@@ -5,17 +5,25 @@ import type { Asked } from "../attach/asked";
 import { Console } from "../attach/console";
 import { unlinked } from "../clean";
 import type { Server } from "../server";
-import { titleOf } from "../sessions/entry";
-import { cut } from "../words";
+import { tabOf } from "../sessions/entry";
+import { Notices } from "./notices";
 
 /** The size of a terminal that has none yet. */
 const SIZE = { columns: 80, rows: 24 };
-/** Characters of what would run that fit into a notification; who is shown less must not allow it there. */
-const DETAILS = 300;
+
+/** Where an agent's terminal stands. */
+interface Place {
+  show(): void;
+  /** Whether the person looks at it. */
+  isInFront(): boolean;
+  /** Opens another one in its place. */
+  again(): void;
+}
 
 export class Terminals implements vscode.Disposable {
   readonly #server: Server;
   readonly #open = new Map<string, { terminal: vscode.Terminal; pty: AgentTerminal }>();
+  readonly #notices = new Notices();
   readonly #closed: vscode.Disposable;
 
   constructor(server: Server) {
@@ -27,6 +35,7 @@ export class Terminals implements vscode.Disposable {
 
   dispose(): void {
     this.#closed.dispose();
+    this.#notices.dispose();
     for (const { terminal } of this.#open.values()) terminal.dispose();
   }
 
@@ -39,8 +48,13 @@ export class Terminals implements vscode.Disposable {
   attach(entry: Entry): void {
     const known = this.#open.get(entry.id);
     if (known) return known.terminal.show();
-    const name = titleOf(entry);
-    const pty = new AgentTerminal(this.#server, entry.id, name, () => this.#open.get(entry.id)?.terminal.show());
+    const name = tabOf(entry);
+    const place: Place = {
+      show: () => this.#open.get(entry.id)?.terminal.show(),
+      isInFront: () => isInFront(this.#open.get(entry.id)?.terminal),
+      again: () => this.attach(entry),
+    };
+    const pty = new AgentTerminal(this.#server, this.#notices, entry.id, name, place);
     const iconPath = new vscode.ThemeIcon("plug");
     const location = vscode.TerminalLocation.Editor;
     const terminal = vscode.window.createTerminal({ name, pty, iconPath, location, isTransient: true });
@@ -49,22 +63,33 @@ export class Terminals implements vscode.Disposable {
   }
 }
 
+function isInFront(terminal: vscode.Terminal | undefined): boolean {
+  const { state, activeTerminal, tabGroups } = vscode.window;
+  const isShown = tabGroups.activeTabGroup.activeTab?.input instanceof vscode.TabInputTerminal;
+  return state.focused && isShown && terminal !== undefined && activeTerminal === terminal;
+}
+
 class AgentTerminal implements vscode.Pseudoterminal {
   readonly #server: Server;
   readonly #id: string;
   readonly #name: string;
-  readonly #show: () => void;
+  readonly #notices: Notices;
+  readonly #place: Place;
   readonly #write = new vscode.EventEmitter<string>();
   readonly #close = new vscode.EventEmitter<void>();
   #console: Console | undefined;
+  #asked: Asked | undefined;
+  /** Takes away what is shown of what was asked before. */
+  #settle = () => {};
   readonly onDidWrite = this.#write.event;
   readonly onDidClose = this.#close.event;
 
-  constructor(server: Server, id: string, name: string, show: () => void) {
+  constructor(server: Server, notices: Notices, id: string, name: string, place: Place) {
     this.#server = server;
     this.#id = id;
     this.#name = unlinked(name);
-    this.#show = show;
+    this.#notices = notices;
+    this.#place = place;
   }
 
   open(size: vscode.TerminalDimensions | undefined): void {
@@ -72,6 +97,7 @@ class AgentTerminal implements vscode.Pseudoterminal {
     this.#write.fire("\x1b[?2004h");
     this.#console = new Console(this.#id, size ?? SIZE, {
       client: () => this.#server.require(),
+      now: () => performance.now(),
       write: (text) => this.#write.fire(text),
       left: () => this.#close.fire(),
       asks: (asked) => void this.#ask(asked),
@@ -81,6 +107,7 @@ class AgentTerminal implements vscode.Pseudoterminal {
   }
 
   close(): void {
+    void this.#tellLeft();
     void this.leave();
   }
 
@@ -96,19 +123,25 @@ class AgentTerminal implements vscode.Pseudoterminal {
     this.#console?.resize(columns, rows);
   }
 
-  /** Asks outside of the terminal, too. */
+  /** Asks outside of the terminal, too, unless it is before the person's eyes. */
   async #ask(asked: Asked | undefined): Promise<void> {
-    if (!asked) return;
-    const details = asked.details === "" ? "" : ` ${unlinked(asked.details)}`;
-    const isWhole = asked.kind === "approval" && details.length <= DETAILS;
-    const buttons = isWhole ? ["Allow", "Allow for Session", "Deny", "Show"] : asked.kind === "approval" ? ["Deny", "Show"] : ["Show"];
-    const text = `${this.#name}: ${unlinked(asked.question)}${cut(details, DETAILS)}`;
-    const chosen = await vscode.window.showWarningMessage(text, ...buttons);
-    if (chosen === undefined) return;
-    if (chosen === "Show") return this.#show();
-    const decision = chosen === "Deny" ? "deny" : chosen === "Allow" ? "allow" : "allow_for_session";
+    this.#asked = asked;
+    this.#settle();
+    if (!asked || this.#place.isInFront()) return;
+    const answered = new Promise<void>((resolve) => (this.#settle = resolve));
+    const choice = await this.#notices.show(this.#name, asked, answered);
+    if (choice === undefined) return;
+    if (choice === "Show") return this.#place.show();
+    const decision = choice === "Deny" ? "deny" : choice === "Allow" ? "allow" : "allow_for_session";
     if (this.#console?.answer(asked.id, asked.decided(decision))) return;
     void vscode.window.showInformationMessage(`${this.#name}: that request does not wait any more; nothing was sent.`);
+  }
+
+  /** A terminal cannot be kept from being closed; what that means can be said. */
+  async #tellLeft(): Promise<void> {
+    if (!this.#asked) return;
+    const text = `${this.#name}: you left while it asked something. A runtime denies what nobody watches.`;
+    if ((await vscode.window.showWarningMessage(text, "Attach Again")) !== undefined) this.#place.again();
   }
 
   async #mayTake(holder: string): Promise<boolean> {

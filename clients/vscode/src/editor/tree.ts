@@ -7,7 +7,7 @@ import type { Server } from "../server";
 import { compare, contextOf, markOf, timeOf, titleOf } from "../sessions/entry";
 import { type GroupNode, type Node, type SessionNode, type Shape, type Stale, TreeModel } from "../sessions/model";
 import type { Change, Sessions } from "../sessions/sessions";
-import { age, count, shortPath } from "../words";
+import { age, count, folderOf, shortPath } from "../words";
 
 /** How often ages are drawn anew though nothing changed, in milliseconds. */
 const AGES_MS = 60_000;
@@ -202,10 +202,6 @@ export class SessionTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
       void vscode.commands.executeCommand("setContext", `tackroom.${name}`, value);
     }
   }
-}
-
-function folderOf(path: string): string {
-  return oneLine(path.split(/[\\/]/).filter(Boolean).at(-1) ?? path);
 }
 
 function tooltip(entry: Entry): vscode.MarkdownString {

@@ -1,10 +1,11 @@
 // What waits for a person, in the status bar.
 import type { Entry } from "tackroom-client";
+import { homedir } from "node:os";
 import * as vscode from "vscode";
-import { compare, hasDoor } from "../sessions/entry";
+import { compare, hasDoor, titleOf } from "../sessions/entry";
+import { itemOf } from "../sessions/item";
 import type { Sessions } from "../sessions/sessions";
 import { count } from "../words";
-import { itemOf } from "./pick";
 
 export class Waiting implements vscode.Disposable {
   readonly #sessions: Sessions;
@@ -34,7 +35,8 @@ export class Waiting implements vscode.Disposable {
     const { entries } = this;
     if (entries.length === 0) return void vscode.window.showInformationMessage("No session waits for you.");
     const placeHolder = `${count(entries.length, "session")} waiting for you`;
-    const chosen = await vscode.window.showQuickPick(entries.map(itemOf), { placeHolder, matchOnDescription: true, matchOnDetail: true });
+    const items = entries.map((entry) => itemOf(entry, Date.now(), homedir()));
+    const chosen = await vscode.window.showQuickPick(items, { placeHolder, matchOnDescription: true, matchOnDetail: true });
     if (!chosen) return;
     const canAttach = hasDoor(chosen.entry, "runtime") && vscode.workspace.isTrusted;
     await vscode.commands.executeCommand(canAttach ? "tackroom.attach" : "tackroom.open", chosen.entry);
@@ -47,7 +49,7 @@ export class Waiting implements vscode.Disposable {
     this.#item.text = `$(bell-dot) ${entries.length} waiting`;
     const tooltip = new vscode.MarkdownString();
     tooltip.appendText(text);
-    for (const entry of entries.slice(0, 10)) tooltip.appendMarkdown("\n\n").appendText(itemOf(entry).label);
+    for (const entry of entries.slice(0, 10)) tooltip.appendMarkdown("\n\n").appendText(titleOf(entry));
     this.#item.tooltip = tooltip;
     this.#item.accessibilityInformation = { label: text };
     this.#item.show();

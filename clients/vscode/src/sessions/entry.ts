@@ -1,6 +1,7 @@
 // An entry of the inventory as a person reads it: the same words and order as `tackroom list`.
 import type { Door, Entry, State } from "tackroom-client";
 import { oneLine } from "../clean";
+import { folderOf } from "../words";
 
 /** What needs a person comes first. */
 const ORDER: State[] = ["waiting", "busy", "idle", "live", "shutting_down", "persisted"];
@@ -31,6 +32,11 @@ export function compare(a: Entry, b: Entry): number {
 export function titleOf(entry: Entry): string {
   const title = oneLine((entry.title ?? entry.peer?.name ?? "").slice(0, 4 * LONGEST));
   return (title || oneLine(entry.sessionId)).slice(0, LONGEST);
+}
+
+/** What its tab is called: its title, and the directory that tells it from others of that title. */
+export function tabOf(entry: Entry): string {
+  return [titleOf(entry), entry.workspace && folderOf(entry.workspace)].filter(Boolean).join(" · ");
 }
 
 export function hasDoor(entry: Entry, door: Door): boolean {

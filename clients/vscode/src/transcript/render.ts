@@ -3,6 +3,7 @@ import type { Block, Entry, Message } from "tackroom-client";
 import { clean, oneLine } from "../clean";
 import { titleOf } from "../sessions/entry";
 import { clock, count, cut, json, shortPath } from "../words";
+import { tamed } from "./tamed";
 
 /** Lines and characters of what a tool said. */
 const LINES_OF_TOOL = 40;
@@ -53,9 +54,9 @@ function one(message: Message, nowMs: number, isHeaded: boolean): string {
 function block(block: Block): string {
   switch (block.type) {
     case "text":
-      return uncommanded(clean(block.text).trim());
+      return tamed(clean(block.text).trim());
     case "thinking":
-      return quoted(uncommanded(some(block.text, LINES_OF_THOUGHT)));
+      return quoted(tamed(some(block.text, LINES_OF_THOUGHT)));
     case "toolCall":
       return `**${oneLine(block.name)}** ${code(cut(oneLine(json(block.arguments)), CHARACTERS_OF_CALL))}`.trimEnd();
     case "toolResult":
@@ -65,11 +66,6 @@ function block(block: Block): string {
     case "other":
       return `*[${oneLine(block.kind)}]*`;
   }
-}
-
-/** A link in markdown could be a command of the editor; what an agent writes must not be one. */
-function uncommanded(text: string): string {
-  return text.replaceAll(/\bcommand:(?=\S)/gi, "command :");
 }
 
 function result(isError: boolean, content: Block[]): string {

@@ -198,18 +198,35 @@ test("sessions are shown, read, joined and left", async (t) => {
         runtime.tell("text_delta", { text: "I clear the gutter" });
         runtime.tell("text_delta", { text: " and then \u001b]0;title\u0007look again.\n" });
         runtime.tell("tool_call_started", { id: "c", name: "bash", arguments: '{"command":"rm leaves/*"}' });
-        const payload = { tool: "bash", subject: "rm leaves/*", raw_args: { command: "rm leaves/*" } };
-        runtime.tell("request", { request: { id: 7, kind: "approval", payload } });
       }, 0);
       return { accepted: true };
     });
+    const ask = (id: number) => {
+      const payload = { tool: "bash", subject: "rm leaves/*", raw_args: { command: "rm leaves/*" } };
+      runtime.tell("request", { request: { id, kind: "approval", payload } });
+    };
+    const settled = (id: number) => runtime.tell("request_resolved", { request_id: id, response: { decision: "allow" } });
     await page.locator(".editor-instance .xterm").click();
     await page.keyboard.type("Clean the gutter");
     await page.keyboard.press("Enter");
     await shows(page, "I clear the gutter and then look again.");
+    // Who looks at the terminal needs no notification.
+    ask(5);
+    await shows(page, "? request 5: may it run bash?");
+    assert.equal(await page.locator(".notification-toast", { hasText: "may it run bash?" }).count(), 0);
+    settled(5);
+    await shows(page, "-- request 5: allowed");
+    await command(page, "View: Move Editor into Right Group");
+    await command(page, "View: Focus First Editor Group");
+    // One that is answered in another place goes away.
+    ask(6);
+    await page.locator(".notification-toast", { hasText: "may it run bash?" }).waitFor();
+    settled(6);
+    await page.locator(".notification-toast", { hasText: "may it run bash?" }).waitFor({ state: "detached" });
+    ask(7);
     await shows(page, "? request 7: may it run bash?");
     const notice = page.locator(".notification-toast", { hasText: "may it run bash?" });
-    const allow = notice.locator(".monaco-button", { hasText: /^Allow$/ });
+    const allow = notice.locator("a", { hasText: /^Allow$/ });
     await allow.hover();
     await shot(page, "attach");
     runtime.on("respond", () => {
@@ -220,6 +237,7 @@ test("sessions are shown, read, joined and left", async (t) => {
       return { accepted: true };
     });
     await allow.click();
+    await notice.waitFor({ state: "detached" });
     const { params } = await runtime.called("respond");
     assert.deepEqual(params["response"], { kind: "approval", request_id: 7, decision: "allow" });
     await shows(page, "-- request 7: allowed");
@@ -234,6 +252,11 @@ test("sessions are shown, read, joined and left", async (t) => {
     await runtime.called("interrupt");
     await shows(page, "-- the turn was interrupted");
     await shot(page, "attach-end");
+    ask(8);
+    await shows(page, "? request 8: may it run bash?");
+    await command(page, "View: Close Editor");
+    await page.locator(".notification-toast", { hasText: "denies what nobody watches" }).waitFor();
+    await shot(page, "left");
   });
 
   await step("what waits is offered by the status bar", async () => {
