@@ -5,7 +5,7 @@ use crate::peer_message::{self, World};
 use crate::support::host::DEMO_AGENT;
 use crate::support::runtime::{Options, Runtime, Step};
 use crate::support::stores::copy;
-use crate::support::{DRIVER, Home, Server, Spawn, initialize_params};
+use crate::support::{DRIVER, Home, Server, Spawn, initialize_params, uuid};
 use serde_json::{Map, Value, json};
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -256,7 +256,9 @@ fn message(recorded: &mut Map<String, Value>) {
     let World { home, target } = World::new(peer_message::ACCEPTS);
     let mut recorder = Recorder::start(peer_message::spawn(home, &[]), recorded);
     recorder.open(initialize_params());
-    recorder.stand_ins.push((target.process.pid().to_string(), "4711"));
+    let pid = target.process.pid();
+    recorder.stand_ins.push((uuid(pid as usize), "00000000-0000-4000-9000-000000004711"));
+    recorder.stand_ins.push((pid.to_string(), "4711"));
     recorder
         .record("peer/message", json!({ "name": "reviewer", "text": "The wind log is mended; please look again." }));
 }
