@@ -143,6 +143,7 @@ fn approvals_are_answered_on_purpose() {
     assert!(runtime.wait_request() > 3);
     pty.type_in("n\r");
     pty.expect_part("> y");
+    pty.expect_part("-- idle");
     // Nor is the rest of a word.
     pty.type_in("\x15please deplo");
     pty.expect_part("> please deplo");
