@@ -2,6 +2,7 @@
 
 use super::receipt::{Record, Refusal};
 use super::{owner::Owner, register};
+use crate::authority::Grant;
 use crate::limits;
 use crate::platform::files::Stamp;
 use crate::platform::private::{Directory, Unfit};
@@ -30,6 +31,7 @@ struct Publishing {
 struct Published {
     directory: Directory,
     stamp: Stamp,
+    source: Source,
 }
 
 /// What is in the directory.
@@ -164,18 +166,19 @@ impl Receipts {
         }
         let path = self.directory.as_deref().ok_or(Error::NoHome)?;
         // What could not be read back is not written.
-        let endpoint = Record::read(&content, &id)?.endpoint;
+        let Record { endpoint, source, .. } = Record::read(&content, &id)?;
         let directory = Directory::create(path).map_err(|unfit| unusable(path, unfit))?;
         let temporary = format!(".{id}.{}.tmp", std::process::id());
         let stamp = directory.publish(&file_name(&endpoint), &temporary, &content)?;
-        published.receipts.insert(endpoint.clone(), Published { directory, stamp });
+        published.receipts.insert(endpoint.clone(), Published { directory, stamp, source });
         Ok(endpoint)
     }
 
-    /// Removes a receipt that this server published, if it is still there.
-    pub fn unregister(&self, endpoint: &Endpoint) -> Result<(), Error> {
+    /// Removes a receipt that this server published, if it is still there and within `grant`.
+    pub fn unregister(&self, endpoint: &Endpoint, grant: &Grant) -> Result<(), Error> {
         let mut published = self.published();
-        let receipt = published.receipts.get(endpoint).ok_or_else(|| Error::NotRegistered(endpoint.clone()))?;
+        let receipt = published.receipts.get(endpoint).filter(|receipt| grant.reaches_source(&receipt.source));
+        let receipt = receipt.ok_or_else(|| Error::NotRegistered(endpoint.clone()))?;
         receipt.remove(endpoint)?;
         published.receipts.remove(endpoint);
         Ok(())

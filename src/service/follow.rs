@@ -26,7 +26,7 @@ pub(super) async fn follow(
     .await??;
     context.check()?;
     let (following, session, cursor) = opened;
-    let subscription = service.new_subscription();
+    let subscription = Service::new_handle("subscription")?;
     let (grant, max) = (context.grant.clone(), service.limits().subscriptions);
     let pulse = service.registry.follow(subscription.clone(), &following, grant, max);
     let pulse = pulse.ok_or_else(|| service.subscribed_too_often())?;

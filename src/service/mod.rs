@@ -74,8 +74,8 @@ pub struct Service {
     registry: Arc<Registry>,
     runtimes: Arc<Runtimes>,
     couriers: Couriers,
-    /// How many names of attachments and subscriptions were given.
-    named: AtomicU64,
+    /// How many client ids were made.
+    clients_named: AtomicU64,
     first_states: Semaphore,
     handle: Handle,
     attaching: Arc<Semaphore>,
@@ -95,8 +95,19 @@ impl Service {
         let attaching = Arc::new(Semaphore::new(config.limits.attachments));
         let couriers = Couriers::new(config.courier.clone());
         let starting = Semaphore::new(limits::HOSTS_STARTING);
-        let named = 0.into();
-        Ok(Self { config, registry, runtimes, couriers, named, first_states, attaching, starting, handle, instance_id })
+        let clients_named = 0.into();
+        Ok(Self {
+            config,
+            registry,
+            runtimes,
+            couriers,
+            clients_named,
+            first_states,
+            attaching,
+            starting,
+            handle,
+            instance_id,
+        })
     }
 
     /// Removes what servers that were killed left behind. Reads files.
@@ -121,15 +132,17 @@ impl Service {
         self.couriers.end().await;
     }
 
-    /// Names for an attachment, and for a client that brings no name.
-    fn new_attachment(&self) -> (String, String) {
-        let number = self.named.fetch_add(1, Ordering::Relaxed) + 1;
-        (format!("attachment-{number}"), format!("tackroom-{}-{number}", self.instance_id))
+    /// A new handle for something that a client opens, such as `attachment-` and 32 hexadecimal digits. Handles are
+    /// random: a request that may see less than the client must not be able to name what others opened.
+    fn new_handle(kind: &str) -> Result<String, RpcError> {
+        let random = random::hex::<16>();
+        let random = random.map_err(|error| RpcError::new(Reason::Unavailable, format!("no randomness: {error}")))?;
+        Ok(format!("{kind}-{random}"))
     }
 
-    /// A name for a subscription.
-    fn new_subscription(&self) -> String {
-        format!("subscription-{}", self.named.fetch_add(1, Ordering::Relaxed) + 1)
+    /// The client id under which a runtime knows a client that names none.
+    fn new_client_id(&self) -> String {
+        format!("tackroom-{}-{}", self.instance_id, self.clients_named.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
     /// The bounds that a client can hit.

@@ -72,8 +72,8 @@ pub(super) fn register(
     Ok(RegisterResult { endpoint: service.runtimes.receipts().register(&params)? })
 }
 
-pub(super) fn unregister(service: &Service, _: &Context, params: UnregisterParams) -> Result<Empty, RpcError> {
-    service.runtimes.receipts().unregister(&endpoint(&params.endpoint)?)?;
+pub(super) fn unregister(service: &Service, context: &Context, params: UnregisterParams) -> Result<Empty, RpcError> {
+    service.runtimes.receipts().unregister(&endpoint(&params.endpoint)?, &context.grant)?;
     Ok(Empty {})
 }
 
@@ -226,8 +226,7 @@ pub(super) async fn attach(
             .ok_or_else(|| invalid(format!("`historyLimit` must be from 0 to {}, not {limit}", limits::HISTORY_MAX)))?,
     };
     let permissions = permissions(&context, params.permissions.as_deref())?;
-    let (id, minted) = service.new_attachment();
-    let client_id = params.client_id.take().unwrap_or(minted);
+    let client_id = params.client_id.take().unwrap_or_else(|| service.new_client_id());
     if !is_client_id(&client_id) {
         return Err(invalid("`clientId` is 1 to 128 of `A-Z a-z 0-9 . _ -`".to_owned()));
     }
@@ -240,7 +239,7 @@ pub(super) async fn attach(
         RpcError::new(Reason::Busy, "this client id is attached to this runtime already; detach it, or take another")
     })?;
     let joining = Joining {
-        id,
+        id: Service::new_handle("attachment")?,
         caller: Caller { client_id, permissions },
         seat,
         // A runtime gives one at least.

@@ -37,7 +37,7 @@ pub(super) async fn watch(
     let (of, asking) = (service.clone(), context.clone());
     blocking(move || of.registry.snapshot(&asking).map(drop)).await??;
     context.check()?;
-    let id = service.new_subscription();
+    let id = Service::new_handle("subscription")?;
     let watching = Watching { id, query, grant: context.grant.clone(), since: params.since };
     let begun = service.registry.watch(watching, service.limits().subscriptions);
     let (subscription, revision) = begun.ok_or_else(|| service.subscribed_too_often())?;

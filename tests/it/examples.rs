@@ -7,6 +7,7 @@ use crate::support::runtime::{Options, Runtime, Step};
 use crate::support::stores::copy;
 use crate::support::{DRIVER, Home, Server, Spawn, initialize_params, uuid};
 use serde_json::{Map, Value, json};
+use std::collections::HashMap;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::os::unix::net::UnixListener;
@@ -30,7 +31,9 @@ struct Recorder<'a> {
     /// When the run began, in epoch milliseconds.
     began: i64,
     /// Texts of this run, and what stands for them.
-    stand_ins: Vec<(String, &'static str)>,
+    stand_ins: Vec<(String, String)>,
+    /// How many handles there were of a kind.
+    handles: HashMap<&'static str, usize>,
 }
 
 impl<'a> Recorder<'a> {
@@ -42,19 +45,35 @@ impl<'a> Recorder<'a> {
         let now = SystemTime::UNIX_EPOCH.elapsed().unwrap().as_millis() as i64;
         let server = spawn.start();
         let path = server.home.path().to_str().unwrap().to_owned();
-        let stand_ins = vec![(path, "/home/demo"), (format!("cc-peer:v1:{}:", std::process::id()), "cc-peer:v1:4711:")];
-        Self { server, recorded, began: now, stand_ins }
+        let mut recorder = Self { server, recorded, began: now, stand_ins: Vec::new(), handles: HashMap::new() };
+        recorder.stand_in(&path, "/home/demo");
+        recorder.stand_in(&format!("cc-peer:v1:{}:", std::process::id()), "cc-peer:v1:4711:");
+        recorder
+    }
+
+    fn stand_in(&mut self, run: &str, stand_in: &str) {
+        self.stand_ins.push((run.to_owned(), stand_in.to_owned()));
     }
 
     /// Opens the conversation.
     fn open(&mut self, params: Value) -> Value {
         let answer = self.ask("initialize", params);
-        self.stand_ins.push((answer["instanceId"].as_str().unwrap().to_owned(), INSTANCE));
+        self.stand_in(answer["instanceId"].as_str().unwrap(), INSTANCE);
         answer
     }
 
+    /// Asks. A handle in the answer, which is random, is shown as a number.
     fn ask(&mut self, method: &str, params: Value) -> Value {
-        self.server.request(method, params).result()
+        let answer = self.server.request(method, params).result();
+        for kind in ["attachment", "subscription"] {
+            if let Some(handle) = answer[kind].as_str() {
+                let count = self.handles.entry(kind).or_default();
+                *count += 1;
+                let stand_in = format!("{kind}-{count}");
+                self.stand_in(handle, &stand_in);
+            }
+        }
+        answer
     }
 
     /// Asks, and keeps the exchange as the method's example.
@@ -190,7 +209,7 @@ fn runtimes(recorded: &mut Map<String, Value>) {
     let endpoint = runtime.publish(&home.path().join(".config/supercode/live-runtimes"));
     let mut recorder = Recorder::new(home, &format!("{DRIVER},register"), recorded);
     recorder.open(initialize_params());
-    recorder.stand_ins.push((endpoint, ENDPOINT));
+    recorder.stand_in(&endpoint, ENDPOINT);
     let source = json!({ "harness": "supercode", "sessionId": "wind-log", "workspace": WORKSPACE });
     recorder.record("runtime/receipts", json!({}));
     recorder.record("runtime/discover", json!({ "source": source }));
@@ -204,13 +223,13 @@ fn runtimes(recorded: &mut Map<String, Value>) {
         "baseUrl": "http://127.0.0.1:50123", "token": "what-a-client-of-my-agent-must-show",
     });
     let registered = recorder.ask("runtime/register", own.clone());
-    recorder.stand_ins.push((registered["endpoint"].as_str().unwrap().to_owned(), ENDPOINT));
+    recorder.stand_in(registered["endpoint"].as_str().unwrap(), ENDPOINT);
     recorder.keep("runtime/register", own, Some(registered.clone()));
     recorder.record("runtime/unregister", json!({ "endpoint": registered["endpoint"] }));
     let stale = recorder.server.publish(Options::main("stale", WORKSPACE));
     stale.refuse();
     let endpoint = recorder.ask("runtime/receipts", json!({}))["receipts"][0]["endpoint"].take();
-    recorder.stand_ins.push((endpoint.as_str().unwrap().to_owned(), ENDPOINT));
+    recorder.stand_in(endpoint.as_str().unwrap(), ENDPOINT);
     recorder.record("runtime/forget", json!({ "endpoint": endpoint }));
 }
 
@@ -257,8 +276,8 @@ fn message(recorded: &mut Map<String, Value>) {
     let mut recorder = Recorder::start(peer_message::spawn(home, &[]), recorded);
     recorder.open(initialize_params());
     let pid = target.process.pid();
-    recorder.stand_ins.push((uuid(pid as usize), "00000000-0000-4000-9000-000000004711"));
-    recorder.stand_ins.push((pid.to_string(), "4711"));
+    recorder.stand_in(&uuid(pid as usize), "00000000-0000-4000-9000-000000004711");
+    recorder.stand_in(&pid.to_string(), "4711");
     recorder
         .record("peer/message", json!({ "name": "reviewer", "text": "The wind log is mended; please look again." }));
 }
@@ -277,7 +296,7 @@ fn start(recorded: &mut Map<String, Value>) {
     let at = recorder.ask("runtime/attach", json!({ "runtimeId": started["runtimeId"] }))["attachment"].take();
     recorder.ask("runtime/close", json!({ "attachment": at }));
     for (member, stand_in) in [("runtimeId", RUNTIME), ("endpoint", ENDPOINT)] {
-        recorder.stand_ins.push((started[member].as_str().unwrap().to_owned(), stand_in));
+        recorder.stand_in(started[member].as_str().unwrap(), stand_in);
     }
     recorder.keep("runtime/start", params, Some(started));
 }

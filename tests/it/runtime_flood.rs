@@ -108,11 +108,12 @@ fn a_fast_runtime_delays_nobody() {
 fn nothing_is_told_after_the_answer_to_detach_or_to_narrowing_the_scope() {
     for narrow in [false, true, false, true, false, true] {
         let (runtime, mut server) = unread(Options::main("main-1", WORKSPACE));
+        let attachment = server.read_to(2)["attachment"].take();
         // More than the pipe and the outbox hold: some wait before them.
         runtime.stream(0, 6_000);
         let id = match narrow {
             true => server.ask("authority/narrow", json!({ "authority": { "workspaces": ["/elsewhere"] } })),
-            false => server.ask_at(&json!("attachment-1"), "detach", json!({})),
+            false => server.ask_at(&attachment, "detach", json!({})),
         };
         runtime.wait_streams(0);
         runtime.wait_observers(0);
@@ -120,14 +121,13 @@ fn nothing_is_told_after_the_answer_to_detach_or_to_narrowing_the_scope() {
             thread::yield_now();
         }
         server.read();
-        server.answer(2).result();
         let mut frames = std::iter::from_fn(|| server.next_frame()).skip_while(|frame: &Value| frame["id"] != id);
         frames.next().unwrap();
         drop(frames);
         if narrow {
             // But that it is over, which the answer does not say.
             let last = server.expect_notification("runtime/event");
-            assert_eq!((&last["attachment"], &last["event"]["kind"]), (&json!("attachment-1"), &json!("disconnected")));
+            assert_eq!((&last["attachment"], &last["event"]["kind"]), (&attachment, &json!("disconnected")));
         }
         server.pong();
     }

@@ -172,6 +172,47 @@ fn what_is_registered_is_listed_and_joined_where_it_really_answers() {
 }
 
 #[test]
+fn receipts_out_of_scope_cannot_be_unregistered() {
+    let mut server = open(Home::new());
+    let endpoint = register(&mut server, with(json!({})));
+    let unknown = format!("supercode-live://{}", "0".repeat(32));
+    let scopes = [json!({ "workspaces": ["/elsewhere"] }), json!({ "harnesses": ["gemini"] })];
+    for authority in scopes {
+        let meta = json!({ "authority": authority });
+        let mut ask = |endpoint: &str| {
+            server.request("runtime/unregister", json!({ "endpoint": endpoint, "_meta": meta })).error()
+        };
+        let (hidden, absent) = (ask(&endpoint), ask(&unknown));
+        hidden.is(-32001, "not_found");
+        assert_eq!(hidden.message.replace(&endpoint, ""), absent.message.replace(&unknown, ""));
+        assert_eq!(files_in(server.home.path()).len(), 1);
+    }
+    server.request("runtime/unregister", json!({ "endpoint": endpoint })).result();
+    assert_eq!(files_in(server.home.path()), Vec::<String>::new());
+}
+
+#[test]
+fn handles_cannot_be_guessed() {
+    let mut server = open(Home::new());
+    let runtime = server.publish(Options::main("one", WORKSPACE));
+    let mut handles = vec![];
+    for _ in 0..2 {
+        let attached = server.request("runtime/attach", json!({ "runtimeId": "one" })).result();
+        handles.push(attached["attachment"].as_str().unwrap().to_owned());
+        let watched = server.request("registry/watch", json!({})).result();
+        handles.push(watched["subscription"].as_str().unwrap().to_owned());
+    }
+    for handle in &handles {
+        let (_, random) = handle.split_once('-').unwrap();
+        assert!(random.len() == 32 && random.bytes().all(|byte| byte.is_ascii_hexdigit()), "{handle}");
+    }
+    handles.sort_unstable();
+    handles.dedup();
+    assert_eq!(handles.len(), 4);
+    drop(runtime);
+}
+
+#[test]
 fn it_may_be_that_of_another_process_and_is_gone_with_that() {
     let mut server = open(Home::new());
     let mut owner = Sleeper::start();

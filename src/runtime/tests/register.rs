@@ -1,6 +1,7 @@
 //! Receipts of our own, and removing exactly one.
 
 use super::*;
+use crate::authority::Grant;
 use crate::limits;
 use crate::platform::testing::Sleeper;
 use crate::protocol::{RegisterParams, RuntimeMetadata, Supervisor, Token};
@@ -125,12 +126,12 @@ fn a_receipt_goes_when_it_is_unregistered_by_whom_it_belongs_to() {
     let place = Place::new();
     let endpoint = place.receipts.register(&params()).unwrap();
     let stranger = Receipts::new(Some(place.directory()));
-    assert_eq!(stranger.unregister(&endpoint).unwrap_err().reason().word(), "not_found");
+    assert_eq!(stranger.unregister(&endpoint, &Grant::all()).unwrap_err().reason().word(), "not_found");
     drop(stranger);
     assert_eq!(place.listed(), ["runtime"]);
-    place.receipts.unregister(&endpoint).unwrap();
+    place.receipts.unregister(&endpoint, &Grant::all()).unwrap();
     assert_eq!(files(&place), [""; 0]);
-    assert_eq!(place.receipts.unregister(&endpoint).unwrap_err().reason().word(), "not_found");
+    assert_eq!(place.receipts.unregister(&endpoint, &Grant::all()).unwrap_err().reason().word(), "not_found");
 }
 
 #[test]
@@ -168,7 +169,7 @@ fn what_took_the_place_of_a_receipt_stays() {
     write_private(&successor, &fs::read(&path).unwrap());
     fs::rename(&successor, &path).unwrap();
     assert!(!place.receipts.forget(&record).unwrap());
-    place.receipts.unregister(&endpoint).unwrap();
+    place.receipts.unregister(&endpoint, &Grant::all()).unwrap();
     assert!(path.exists());
     // The very same content, and yet another file until it is read again.
     assert!(place.receipts.forget(&place.receipts.resolve(&endpoint).unwrap()).unwrap());

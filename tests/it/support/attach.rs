@@ -15,6 +15,9 @@ pub fn receipts(home: &Home) -> PathBuf {
     home.path().join(".config/supercode/live-runtimes")
 }
 
+/// The digits behind the kind of a handle.
+pub const RANDOM_DIGITS: usize = 32;
+
 /// A server that may do all at runtimes.
 pub fn serve(home: Home) -> Server {
     Spawn::new(home).args(["--allow", DRIVER]).open()
@@ -105,6 +108,12 @@ fn level(value: &mut Value) {
             }
         }
         Value::String(text) if text.starts_with("tackroom-") => *text = "[minted]".to_owned(),
+        Value::String(text) => {
+            const KIND: &str = "attachment-";
+            if let Some(at) = text.find(KIND).map(|at| at + KIND.len()) {
+                text.replace_range(at..at + RANDOM_DIGITS, "[random]");
+            }
+        }
         _ => {}
     }
 }
