@@ -375,6 +375,10 @@ pub const AGENT_RAW: usize = 256 << 10;
 pub const AGENT_WORDS: usize = 1_000;
 /// Commands, models and modes of a hosted agent that are kept.
 pub const AGENT_CHOICES: usize = 500;
+/// How long a hosted agent that sends nothing outside of a turn still counts as working.
+pub const AGENT_QUIET: Duration = Duration::from_secs(5);
+/// The same while a tool call that began outside of a turn is not completed.
+pub const AGENT_CALL_QUIET: Duration = Duration::from_secs(600);
 /// Tool calls of a hosted agent whose names are kept.
 pub const AGENT_TOOLS: usize = 1_024;
 /// Bytes of the arguments of a tool call, and of its output, that are kept until it is done.

@@ -25,6 +25,7 @@ pub(super) struct Approvals {
 struct Pending {
     tool: String,
     decisions: Vec<Decision>,
+    of_turn: bool,
     decide: oneshot::Sender<Decision>,
 }
 
@@ -39,6 +40,7 @@ impl Approvals {
         &mut self,
         payload: Payload,
         decisions: Vec<Decision>,
+        of_turn: bool,
         decide: oneshot::Sender<Decision>,
     ) -> (u64, Payload) {
         self.last += 1;
@@ -48,7 +50,7 @@ impl Approvals {
         let mut request = Map::new();
         request.insert("request".to_owned(), json!({ "id": id, "kind": "approval", "payload": payload }));
         let request = event("request", request);
-        self.pending.insert(id, Pending { tool, decisions, decide });
+        self.pending.insert(id, Pending { tool, decisions, of_turn, decide });
         self.transcript.push_back((id, request.clone(), None));
         if self.transcript.len() > limits::HOST_APPROVALS {
             let resolved = self.transcript.iter().position(|(_, _, resolved)| resolved.is_some());
@@ -102,6 +104,11 @@ impl Approvals {
         self.pending.keys().copied().collect()
     }
 
+    /// What is asked now and was asked in the turn that runs.
+    pub(super) fn pending_of_turn(&self) -> Vec<u64> {
+        self.pending.iter().filter(|(_, pending)| pending.of_turn).map(|(id, _)| *id).collect()
+    }
+
     /// The event that says that it is asked, if it still is.
     pub(super) fn request(&self, id: u64) -> Option<Payload> {
         self.pending.get(&id)?;
@@ -113,15 +120,21 @@ impl Approvals {
         self.pending.values().next().map(|pending| format!("approval of {}", pending.tool))
     }
 
-    /// What was asked and how it was answered, as events, and forgets what was answered.
-    pub(super) fn compact(&mut self) -> Vec<(&'static str, Payload)> {
+    /// What was asked and how it was answered, as events. It is forgotten with that.
+    pub(super) fn take_answered(&mut self) -> Vec<(&'static str, Payload)> {
         let mut events = Vec::new();
         for (_, request, resolved) in &self.transcript {
-            events.push(("request", request.clone()));
-            events.extend(resolved.clone().map(|resolved| ("request_resolved", resolved)));
+            if let Some(resolved) = resolved {
+                events.extend([("request", request.clone()), ("request_resolved", resolved.clone())]);
+            }
         }
         self.transcript.retain(|(_, _, resolved)| resolved.is_none());
         events
+    }
+
+    /// The events that say what is asked now.
+    pub(super) fn requests(&self) -> Vec<Payload> {
+        self.pending.keys().filter_map(|id| self.request(*id)).collect()
     }
 
     fn resolved(&mut self, id: u64, decision: Decision, reason: Option<&str>) -> Payload {

@@ -4,7 +4,7 @@ use super::agent::{Choice, Command, Facts};
 use super::credentials::Grants;
 use crate::limits;
 use crate::protocol::Permission::{Approve, Interact, Observe, Terminate};
-use crate::runtime::wire::{OURS, WAITING_FOR};
+use crate::runtime::wire::{OURS, WAITING_FOR, WORKING};
 use serde_json::{Map, Value, json};
 
 /// What the id of an operation begins with that runs a command of the agent.
@@ -15,13 +15,14 @@ pub(super) const MODE: &str = "mode:";
 pub(super) const MODEL: &str = "model:switch";
 
 /// The kinds of events that are told.
-const EVENT_KINDS: [&str; 17] = [
+const EVENT_KINDS: [&str; 18] = [
     "user_message",
     "turn_started",
     "turn_succeeded",
     "turn_interrupted",
     "turn_failed",
     "text_delta",
+    "turn_completed",
     "reasoning",
     "tool_call_started",
     "tool_call_completed",
@@ -41,6 +42,7 @@ pub(super) struct Described<'a> {
     pub(super) runtime_id: &'a str,
     pub(super) profile: Option<&'a str>,
     pub(super) is_busy: bool,
+    pub(super) is_working: bool,
     pub(super) has_ended: bool,
     pub(super) waiting_for: Option<String>,
 }
@@ -83,6 +85,9 @@ impl Described<'_> {
         let facts = self.facts;
         let mut ours = Map::new();
         ours.extend(self.waiting_for.as_ref().map(|what| (WAITING_FOR.to_owned(), what.as_str().into())));
+        if self.is_working {
+            ours.insert(WORKING.to_owned(), true.into());
+        }
         ours.extend(facts.title.as_ref().map(|title| ("title".to_owned(), brief(title).into())));
         ours.extend(facts.mode.as_ref().map(|mode| ("mode".to_owned(), mode.as_str().into())));
         if !facts.models.is_empty() {

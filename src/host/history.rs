@@ -16,6 +16,8 @@ pub(super) enum Step {
     Called(Call),
     /// The tool gave something.
     Gave { id: String, name: Option<String>, output: String },
+    /// What the agent said is complete: what it says next is another message.
+    Ended,
 }
 
 /// A call of a tool.
@@ -49,6 +51,7 @@ impl Step {
             "tool_call_completed" => {
                 Self::Gave { id: text("id")?, name: text("name"), output: text("output").unwrap_or_default() }
             }
+            "turn_completed" | "turn_succeeded" | "turn_interrupted" | "turn_failed" => Self::Ended,
             _ => return None,
         })
     }
@@ -116,12 +119,15 @@ impl Message {
 pub(super) struct History {
     messages: VecDeque<Message>,
     bytes: usize,
+    /// Whether the newest message is complete.
+    is_complete: bool,
 }
 
 impl History {
     /// Adds what an event adds.
     pub(super) fn take(&mut self, step: Step) {
         match step {
+            Step::Ended => self.is_complete = true,
             Step::Said(text) => self.push(Message::new("user").says(&text)),
             Step::Answered(text) => match self.answer() {
                 Some(message) if message.tool_calls.is_empty() => self.change(|message| message.say(&text)),
@@ -151,11 +157,12 @@ impl History {
 
     /// What the agent answers at this moment.
     fn answer(&self) -> Option<&Message> {
-        self.messages.back().filter(|message| message.role == "assistant")
+        self.messages.back().filter(|message| message.role == "assistant" && !self.is_complete)
     }
 
     fn push(&mut self, message: Message) {
         self.bytes += message.bytes;
+        self.is_complete = false;
         self.messages.push_back(message);
     }
 

@@ -113,7 +113,17 @@ impl<'a> Item<'a> {
 
     pub fn state(&self) -> State {
         let live = || self.live.map_or(State::Persisted, inventory::state);
-        self.runtime.map_or_else(live, |runtime| runtime.state)
+        self.runtime.filter(|_| self.busier().is_none()).map_or_else(live, |runtime| runtime.state)
+    }
+
+    /// What tells of the session beside its runtime, where that says that it is doing more: an agent that works outside of a
+    /// turn may say so only in the records of its own program.
+    fn busier(&self) -> Option<&'a Live> {
+        let live = self.live?;
+        match (self.runtime?.state, inventory::state(live)) {
+            (State::Live | State::Idle, State::Busy | State::Waiting) | (State::Busy, State::Waiting) => Some(live),
+            _ => None,
+        }
     }
 
     pub fn profile(&self) -> Option<&'a str> {
@@ -200,7 +210,10 @@ impl<'a> Item<'a> {
             observers: runtime.and_then(|runtime| runtime.lease.as_ref()).map(|lease| lease.observers.clone()),
             actions: runtime.map(|runtime| runtime.actions),
             supervisor: runtime.and_then(|runtime| runtime.receipt.metadata.supervisor.clone()),
-            activity: runtime.map(activity_of_runtime).or_else(|| live.map(activity)),
+            activity: match self.busier() {
+                Some(live) => Some(activity(live)),
+                None => runtime.map(activity_of_runtime).or_else(|| live.map(activity)),
+            },
             peer: live.and_then(|live| live.peer.clone()),
             doors: self.doors(),
             resume: self.row.and_then(|(_, row)| resume(row)),

@@ -1,7 +1,7 @@
 use super::error::{Error, name};
 use super::http::{Caller, Client, Connection, object};
 use super::sse::{Decoder, TooLarge};
-use super::wire::{self, OURS, WAITING_FOR};
+use super::wire::{self, OURS, WAITING_FOR, WORKING};
 use crate::limits::{self, RUNTIME_ANSWER, RUNTIME_EVENT, RUNTIME_SHORT_ANSWER};
 use crate::protocol::{Actions, Lease, RuntimeEvent, RuntimeResponse, State};
 use http_body_util::BodyExt;
@@ -288,11 +288,14 @@ fn descriptor(raw: Box<RawValue>) -> Result<Descriptor, Error> {
         extensions: Value,
     }
     let wire: Wire = object(&raw)?;
-    let waiting_for = waiting_for(&wire.extensions).filter(|_| wire.turn_state == "busy");
+    let is_known = matches!(wire.turn_state.as_str(), "busy" | "idle");
+    let waiting_for = waiting_for(&wire.extensions).filter(|_| is_known);
+    let is_working = wire.extensions.get(OURS).is_some_and(|ours| ours[WORKING] == true);
     let state = match (wire.connection_state.as_str(), wire.turn_state.as_str()) {
         ("shutting_down", _) => State::ShuttingDown,
-        (_, "busy") if waiting_for.is_some() => State::Waiting,
+        _ if waiting_for.is_some() => State::Waiting,
         (_, "busy") => State::Busy,
+        (_, "idle") if is_working => State::Busy,
         (_, "idle") => State::Idle,
         _ => State::Live,
     };
@@ -308,7 +311,7 @@ fn descriptor(raw: Box<RawValue>) -> Result<Descriptor, Error> {
     })
 }
 
-/// What a runtime of ours says besides: that its turn waits for a person, and for what.
+/// What a runtime of ours says besides: that its agent waits for a person, and for what.
 fn waiting_for(extensions: &Value) -> Option<String> {
     let said = extensions.get(OURS)?.get(WAITING_FOR)?.as_str()?;
     Some(said.chars().filter(|c| !c.is_control()).take(limits::PEER_NAME_CHARS).collect())
@@ -344,7 +347,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_busy_runtime_waits_only_where_it_says_so_in_words() {
+    fn a_runtime_waits_only_where_it_says_for_what() {
         let state = |turn: &str, connection: &str, ours: Value| {
             let told = json!({ "session_id": "s", "source_harness": null, "turn_state": turn,
                 "connection_state": connection, "extensions": { OURS: ours } });
@@ -353,7 +356,10 @@ mod tests {
         };
         let waits = json!({ WAITING_FOR: "app\u{1b}roval" });
         assert_eq!(state("busy", "connected", waits.clone()), (State::Waiting, Some("approval".to_owned())));
-        assert_eq!(state("idle", "connected", waits.clone()), (State::Idle, None));
+        assert_eq!(state("idle", "connected", waits.clone()), (State::Waiting, Some("approval".to_owned())));
+        assert_eq!(state("odd", "connected", waits.clone()), (State::Live, None));
+        assert_eq!(state("idle", "connected", json!({ WORKING: true })), (State::Busy, None));
+        assert_eq!(state("idle", "connected", json!({ WORKING: "true" })), (State::Idle, None));
         assert_eq!(state("busy", "shutting_down", waits).0, State::ShuttingDown);
         for other in [json!(null), json!({}), json!({ WAITING_FOR: null }), json!({ WAITING_FOR: true }), json!([])] {
             assert_eq!(state("busy", "connected", other), (State::Busy, None));

@@ -18,8 +18,10 @@ pub const PERMISSIONS: &str = "x-supercode-permissions";
 
 /// The member of a descriptor's `extensions` that is ours.
 pub const OURS: &str = "tackroom";
-/// The member of that which says what a turn waits for; absent where it does not wait for a person.
+/// The field of it that says what the agent waits for, in a turn or outside of one; absent unless it waits for a person.
 pub const WAITING_FOR: &str = "waitingFor";
+/// The field of it that says that the agent works outside of a turn; absent unless it does.
+pub const WORKING: &str = "working";
 
 /// Whether a client may be called that: 1 to 128 of `[A-Za-z0-9._-]`.
 pub fn is_client_id(id: &str) -> bool {

@@ -25,6 +25,8 @@ pub struct Session {
     pub about: About,
     /// Whether a turn runs.
     pub running: bool,
+    /// Whether the agent works outside of a turn.
+    pub working: bool,
     /// Who drives.
     pub driver: Option<String>,
     /// What waits for an answer, the oldest first.
@@ -41,7 +43,11 @@ pub struct About {
     pub source_harness: Option<String>,
     pub actions: Actions,
     turn_state: String,
+    extensions: Value,
 }
+
+/// Where a runtime of ours says that its agent works outside of a turn.
+const WORKING: &str = "/tackroom/working";
 
 /// What can be asked of a runtime.
 #[derive(Clone, Debug)]
@@ -103,6 +109,7 @@ impl Session {
             client_id: joined.client_id.clone(),
             about: About::default(),
             running: false,
+            working: false,
             driver: None,
             asked: VecDeque::new(),
             last: 0,
@@ -179,14 +186,17 @@ impl Session {
         self.last = self.last.max(joined.history_cursor);
         self.asked.clear();
         joined.replay.iter().for_each(|event| self.note(event));
+        self.working = self.about.extensions.pointer(WORKING).is_some_and(|working| *working == true);
     }
 
     fn note(&mut self, event: &RuntimeEvent) {
         self.last = self.last.max(event.sequence.unwrap_or_default());
         match event.kind.as_str() {
-            "turn_started" => self.running = true,
+            "turn_started" => (self.running, self.working) = (true, false),
+            "text_delta" | "reasoning" | "tool_call_started" if !self.running => self.working = true,
+            "turn_completed" => self.working = false,
             "turn_succeeded" | "turn_interrupted" | "turn_failed" => {
-                self.running = false;
+                (self.running, self.working) = (false, false);
                 self.asked.clear();
             }
             "request" => self.asked.extend(Asked::of(&payload(event))),

@@ -158,14 +158,15 @@ impl Terminal<'_> {
             return asked.choices();
         }
         let session = &*self.session;
-        let doing = if session.running { "busy" } else { "idle" };
+        let is_busy = session.running || session.working;
+        let doing = if is_busy { "busy" } else { "idle" };
         let who = match &session.driver {
             _ if self.args.observe => "you only look".to_owned(),
             Some(_) if session.drives() => "you drive".to_owned(),
             Some(other) => format!("{} drives, {TAKE}", clean::one_line(other)),
             None => "nobody drives, typing takes control".to_owned(),
         };
-        let stop = if session.running && session.drives() { " - Ctrl-C interrupts" } else { "" };
+        let stop = if is_busy && session.drives() { " - Ctrl-C interrupts" } else { "" };
         format!("-- {doing} - {who}{stop}")
     }
 
@@ -275,7 +276,7 @@ impl Terminal<'_> {
     }
 
     fn interrupt(&mut self) {
-        if self.session.running && !self.args.observe {
+        if (self.session.running || self.session.working) && !self.args.observe {
             self.session.act(Act::Interrupt);
         } else if self.editor.is_empty() {
             self.say(Line::note("Ctrl-D leaves"));

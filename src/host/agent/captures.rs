@@ -25,7 +25,7 @@ fn told(name: &str, when: When) -> (Vec<String>, Known) {
                 let request = RequestPermissionRequest::deserialize(&params).unwrap();
                 told.extend(translate::asked(&request.tool_call, &mut tools).iter().filter_map(line_of));
                 let name = translate::name(&request.tool_call.fields);
-                let (approval, _) = permission::ask(request, name, &params);
+                let (approval, _) = permission::ask(request, name, true, &params);
                 let text = |member: &str| approval.payload[member].to_string();
                 told.push(format!("ask {} {} {}", text("tool"), text("raw_args"), text("decisions")));
             }

@@ -8,6 +8,7 @@ mod facts;
 mod files;
 mod history;
 mod message;
+mod outside;
 mod parse;
 mod permission;
 mod process;
@@ -125,6 +126,8 @@ pub struct Approval {
     pub payload: Map<String, Value>,
     /// What can be decided: what the agent offered, and always to deny.
     pub decisions: Vec<Decision>,
+    /// Whether it was asked in the turn that runs: the end of that turn is then the end of the question.
+    pub of_turn: bool,
     /// Where the decision goes. Closed when the agent no longer wants to know; dropped, it means that the question was
     /// cancelled.
     pub answer: oneshot::Sender<Decision>,
@@ -133,8 +136,12 @@ pub struct Approval {
 /// What the agent tells, in the order in which it happened.
 #[derive(Debug)]
 pub enum Told {
-    /// Something happened in the conversation.
+    /// Something happened in the conversation, in the turn that runs.
     Event(Event),
+    /// Something happened outside of a turn. It is no part of any turn's reply.
+    Outside(Event),
+    /// Whether the agent works outside of a turn. Sent when that changes.
+    Working(bool),
     /// A question for a person.
     Approval(Approval),
     /// What is known of it changed.

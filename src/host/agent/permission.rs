@@ -41,7 +41,12 @@ pub(super) fn known(sent: &Value) -> Value {
 }
 
 /// The question as a person is asked it. `name` is what the tool call is called.
-pub(super) fn ask(request: RequestPermissionRequest, name: Option<String>, sent: &Value) -> (Approval, Question) {
+pub(super) fn ask(
+    request: RequestPermissionRequest,
+    name: Option<String>,
+    of_turn: bool,
+    sent: &Value,
+) -> (Approval, Question) {
     let mut decisions = vec![Decision::Deny];
     let offered = [Decision::Allow, Decision::AllowForSession];
     decisions.extend(offered.into_iter().filter(|decision| option(&request.options, *decision).is_some()));
@@ -58,7 +63,7 @@ pub(super) fn ask(request: RequestPermissionRequest, name: Option<String>, sent:
     payload.insert("decisions".to_owned(), json!(decisions));
     payload.extend(raw(sent).map(|raw| ("raw".to_owned(), raw)));
     let (answer, answered) = oneshot::channel();
-    (Approval { payload, decisions, answer }, Question { options: request.options, answer: answered })
+    (Approval { payload, decisions, of_turn, answer }, Question { options: request.options, answer: answered })
 }
 
 impl Question {

@@ -112,7 +112,10 @@ impl Session {
             Ok(request) => request,
             Err(error) => return self.answer(&id, Err(error)),
         };
-        let ended = self.turn.as_ref().map(|turn| turn.ended.clone()).unwrap_or_default();
+        // Work outside of a turn may ask while one runs, and goes on after it.
+        let is_outside = self.outside.is_open(request.tool_call.tool_call_id.0.as_ref());
+        let turn = self.turn.as_ref().filter(|_| !is_outside);
+        let (of_turn, ended) = (turn.is_some(), turn.map(|turn| turn.ended.clone()).unwrap_or_default());
         if !self.is_ready || ended.is_cancelled() {
             return self.answer(&id, Ok(permission::cancelled()));
         }
@@ -121,7 +124,7 @@ impl Session {
         }
         let (id_of_call, fields) = (request.tool_call.tool_call_id.0.as_ref(), &request.tool_call.fields);
         let name = translate::name(fields).or_else(|| self.tools.name(id_of_call));
-        let (approval, question) = permission::ask(request, name, &params);
+        let (approval, question) = permission::ask(request, name, of_turn, &params);
         self.told.push_back(Told::Approval(approval));
         self.waits.push(id, Kind::Question, async { Ok(question.answered(ended).await) });
     }

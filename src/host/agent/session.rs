@@ -4,6 +4,7 @@ use super::facts::{Known, STATE, Switch};
 use super::files::Queue;
 use super::history::History;
 use super::message::{self, Message};
+use super::outside::{self, Outside};
 use super::process::Process;
 use super::requests::Waits;
 use super::terminal::Terminals;
@@ -69,6 +70,7 @@ pub(super) struct Session {
     requests: u64,
     waiting: HashMap<u64, Waiting>,
     pub(super) turn: Option<Turn>,
+    pub(super) outside: Outside,
     pub(super) tools: Tools,
     pub(super) terminals: Terminals,
     pub(super) files: Queue,
@@ -94,6 +96,7 @@ impl Session {
             requests: 0,
             waiting: HashMap::new(),
             turn: None,
+            outside: Outside::default(),
             tools: Tools::default(),
             waits: Waits::default(),
         }
@@ -174,7 +177,21 @@ impl Session {
             Some(history) if !is_state => history.push(event),
             // Nobody hears it yet, and it is not much that is said before there is a session.
             _ if !self.is_ready && self.told.len() == limits::AGENT_TOLD => {}
-            _ => self.told.push_back(Told::Event(event)),
+            _ => self.happened(event),
+        }
+    }
+
+    fn happened(&mut self, event: super::Event) {
+        let in_turn = self.turn.is_some();
+        if self.is_ready && self.outside.note(&event, in_turn, Instant::now()) {
+            self.told.push_back(Told::Working(true));
+        }
+        self.told.push_back(if in_turn { Told::Event(event) } else { Told::Outside(event) });
+    }
+
+    fn works_no_more(&mut self) {
+        if self.outside.end() {
+            self.told.push_back(Told::Working(false));
         }
     }
 
@@ -191,6 +208,9 @@ impl Session {
                 self.known.update(update);
                 for event in translate::events(update, self.when(), &mut self.tools) {
                     self.tell(event);
+                }
+                if self.turn.is_none() && outside::is_result(update) {
+                    self.works_no_more();
                 }
             }
             _ => self.tell(translate::native(method, params)),
@@ -240,9 +260,15 @@ impl Session {
     }
 
     fn cancel(&mut self) {
-        let Some(turn) = self.turn.as_mut().filter(|turn| turn.until.is_none()) else { return };
-        turn.until = Some(Instant::now() + limits::AGENT_CANCEL);
-        turn.ended.cancel();
+        match &mut self.turn {
+            Some(turn) if turn.until.is_some() => return,
+            Some(turn) => {
+                turn.until = Some(Instant::now() + limits::AGENT_CANCEL);
+                turn.ended.cancel();
+            }
+            None if self.outside.is_working() => self.works_no_more(),
+            None => return,
+        }
         let params = v1::CancelNotification::new(self.known.facts.session_id.clone());
         self.process.send(&message::notification("session/cancel", &params));
     }
@@ -293,11 +319,14 @@ impl Session {
             Waiting::Switched { until, .. } => Some(*until),
             Waiting::Step | Waiting::Turn => None,
         });
-        switched.chain(self.turn.as_ref().and_then(|turn| turn.until)).min()
+        switched.chain(self.turn.as_ref().and_then(|turn| turn.until)).chain(self.outside.until()).min()
     }
 
     fn give_up(&mut self) {
         let now = Instant::now();
+        if self.outside.until().is_some_and(|until| until <= now) {
+            self.works_no_more();
+        }
         if let Some(turn) = self.turn.take_if(|turn| turn.until.is_some_and(|until| until <= now)) {
             self.withdraw(turn.request);
             self.told.push_back(Told::TurnEnded(TurnEnd::Interrupted));

@@ -19,7 +19,7 @@ pub(super) enum When {
     History,
     /// While a turn runs.
     Turn,
-    /// While none does. What is said then is no part of any answer, and told as it came.
+    /// While none does: background work goes on, or a message of another session came in.
     Between,
 }
 
@@ -51,10 +51,10 @@ pub(super) fn events(sent: &Value, when: When, tools: &mut Tools) -> Vec<Event> 
         None => native(),
     };
     let events = match (update, when) {
-        (_, When::Between) => return native(),
         (SessionUpdate::AgentMessageChunk(chunk), _) => said("text_delta", &chunk),
         (SessionUpdate::AgentThoughtChunk(chunk), _) => said("reasoning", &chunk),
-        (SessionUpdate::UserMessageChunk(chunk), When::History) => said("user_message", &chunk),
+        // In a turn it repeats the prompt, which clients have seen.
+        (SessionUpdate::UserMessageChunk(chunk), When::History | When::Between) => said("user_message", &chunk),
         (SessionUpdate::ToolCall(call), _) => tool(&call.into(), sent, tools),
         (SessionUpdate::ToolCallUpdate(update), _) => tool(&update, sent, tools),
         _ => native(),

@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 impl Conversation {
     /// The agent asks. Where nobody can answer it is denied at once, and nobody is asked.
     pub(super) fn asked(self: &Arc<Self>, approval: Approval) {
-        let Approval { payload, decisions, answer } = approval;
+        let Approval { payload, decisions, of_turn, answer } = approval;
         let mut state = self.lock();
         let may_wait = state.is_attended() || self.unattended == Unattended::Wait;
         if !may_wait || state.approvals.is_full() || state.end.is_some() {
@@ -20,7 +20,7 @@ impl Conversation {
             return;
         }
         let (decide, decided) = oneshot::channel();
-        let (id, request) = state.approvals.ask(payload, decisions, decide);
+        let (id, request) = state.approvals.ask(payload, decisions, of_turn, decide);
         state.publish("request", request);
         drop(tokio::spawn(carry(Arc::downgrade(self), id, decided, answer)));
     }
@@ -72,6 +72,13 @@ impl Locked<'_> {
             if let Some(resolved) = self.approvals.deny(id, "unattended") {
                 self.publish("request_resolved", resolved);
             }
+        }
+    }
+
+    /// What was asked in the turn that runs is over, and the agent knows it.
+    pub(super) fn withdraw_turn(&mut self, reason: &str) {
+        for id in self.approvals.pending_of_turn() {
+            self.withdraw(id, reason);
         }
     }
 

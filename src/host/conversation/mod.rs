@@ -76,6 +76,8 @@ struct State {
     streams: BTreeMap<u64, Stream>,
     last_stream: u64,
     turn: Option<Turn>,
+    /// Whether the agent works outside of a turn.
+    is_working: bool,
     end: Option<End>,
 }
 
@@ -113,6 +115,7 @@ impl Conversation {
             streams: BTreeMap::new(),
             last_stream: 0,
             turn: None,
+            is_working: false,
             end: None,
         };
         let conversation = Self {
@@ -137,6 +140,8 @@ impl Conversation {
             };
             match next {
                 Some(Told::Event(event)) => self.lock().happened(event.kind, event.payload),
+                Some(Told::Outside(event)) => self.lock().tell(event.kind, event.payload),
+                Some(Told::Working(is_working)) => self.lock().works(is_working),
                 Some(Told::Approval(approval)) => self.asked(approval),
                 Some(Told::Facts(facts)) => self.lock().learned(facts),
                 Some(Told::TurnEnded(end)) => self.lock().turn_ended(end),
@@ -194,7 +199,7 @@ impl Conversation {
         json!({
             "session_id": self.runtime_id,
             "model": model(&state.facts),
-            "busy": state.turn.is_some(),
+            "busy": state.turn.is_some() || state.is_working,
             "shutting_down": state.end.is_some(),
         })
     }
@@ -228,6 +233,7 @@ impl Conversation {
             runtime_id: &self.runtime_id,
             profile: self.profile.as_deref(),
             is_busy: state.turn.is_some(),
+            is_working: state.is_working,
             has_ended: state.end.is_some(),
             waiting_for: state.approvals.waiting_for(),
         }
@@ -285,6 +291,18 @@ impl Locked<'_> {
         self.tell(kind, members);
     }
 
+    /// The agent began to work outside of a turn, or is done with that.
+    fn works(&mut self, is_working: bool) {
+        self.is_working = is_working;
+        if !is_working && self.turn.is_none() {
+            self.settle();
+            for request in self.approvals.requests() {
+                self.feed.keep("request", request);
+            }
+            self.tell("turn_completed", Map::new());
+        }
+    }
+
     /// Tells everybody. Who is left behind by it may have been the last who could approve.
     fn tell(&mut self, kind: &str, members: Payload) {
         self.publish(kind, payload(kind, members));
@@ -339,6 +357,7 @@ impl Locked<'_> {
         self.asks = None;
         self.withdraw_all("runtime_ended");
         self.turn_ended(turn);
+        self.is_working = false;
         self.end = Some(end);
         self.tell("runtime_disconnected", members(json!({ "message": message })));
         self.feed.end();

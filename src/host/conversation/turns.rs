@@ -79,10 +79,16 @@ impl Conversation {
             let mut state = self.lock();
             state.leases.acquire(&caller.client_id, self.clock.now_ms())?;
             let (waiting, ended) = oneshot::channel();
-            let Some(turn) = &mut state.turn else { return Ok(false) };
+            let Some(turn) = &mut state.turn else {
+                if state.is_working {
+                    state.ask(Ask::Cancel, "interrupt")?;
+                    state.withdraw_all("interrupted");
+                }
+                return Ok(state.is_working);
+            };
             turn.waiting.push(waiting);
             state.ask(Ask::Cancel, "interrupt")?;
-            state.withdraw_all("interrupted");
+            state.withdraw_turn("interrupted");
             ended
         };
         let _ = tokio::time::timeout(limits::HOST_INTERRUPT, ended).await;
@@ -177,15 +183,21 @@ impl Locked<'_> {
         })
     }
 
+    /// Makes everything that happened part of the history, which holds no questions: those that were answered since this was
+    /// last done are kept as events. The caller publishes or keeps the open ones.
+    pub(super) fn settle(&mut self) {
+        self.feed.fold();
+        self.feed.lost_requests();
+        for (kind, payload) in self.approvals.take_answered() {
+            self.feed.keep(kind, payload);
+        }
+    }
+
     /// The turn is over: all of it becomes history, what was asked in it can still be seen, and its end is told.
     pub(super) fn turn_ended(&mut self, end: TurnEnd) {
         let Some(turn) = self.turn.take() else { return };
-        self.withdraw_all("turn_ended");
-        self.feed.fold();
-        self.feed.lost_requests();
-        for (kind, payload) in self.approvals.compact() {
-            self.feed.keep(kind, payload);
-        }
+        self.withdraw_turn("turn_ended");
+        self.settle();
         let mut told = versioned();
         let (kind, ended) = match end {
             TurnEnd::Done(reason) => {
@@ -202,6 +214,10 @@ impl Locked<'_> {
             }
         };
         self.tell(kind, told);
+        // Clients take the end of a turn for the end of every question, so they are asked again what is still open.
+        for request in self.approvals.requests() {
+            self.publish("request", request);
+        }
         for waiting in turn.submitted.into_iter().chain(turn.waiting) {
             // Who waited may have gone.
             let _ = waiting.send(ended.clone());

@@ -61,8 +61,13 @@ impl Script {
     async fn ask(&self, decisions: &[Decision]) -> oneshot::Receiver<Decision> {
         let (answer, decided) = oneshot::channel();
         let payload = members(json!({ "tool": "bash", "subject": "echo", "raw_args": { "command": "echo" } }));
-        self.tell(Told::Approval(Approval { payload, decisions: decisions.to_vec(), answer })).await;
+        self.tell(Told::Approval(Approval { payload, decisions: decisions.to_vec(), of_turn: true, answer })).await;
         decided
+    }
+
+    /// Says something outside of a turn.
+    async fn say_outside(&self, text: &str) {
+        self.tell(Told::Outside(event("text_delta", json!({ "text": text })))).await;
     }
 }
 

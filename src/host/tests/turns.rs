@@ -45,6 +45,23 @@ async fn a_turn_is_held_until_its_end_and_told_to_all() {
 }
 
 #[tokio::test]
+async fn text_from_outside_a_turn_is_not_in_the_reply_of_one_that_just_began() {
+    let (host, mut script) = host().await;
+    let client = Client::new(&host, "a");
+    let mut listening = client.listen().await;
+    let (answer, ()) = tokio::join!(client.ok("submit", json!({ "prompt": "hello" })), async {
+        script.prompted().await;
+        script.say_outside("late news").await;
+        script.say("hi").await;
+        script.end().await;
+    });
+    assert_eq!(answer["reply"], "hi");
+    listening.event("turn_succeeded").await;
+    let expected = ["user_message", "turn_started", "text_delta", "text_delta", "turn_succeeded"];
+    assert_eq!(kinds(&listening.events()), expected);
+}
+
+#[tokio::test]
 async fn a_turn_goes_on_when_nobody_waits_for_it_any_more() {
     let (host, mut script) = host().await;
     let client = Client::new(&host, "a");

@@ -109,11 +109,39 @@ fn a_live_session_is_in_its_row_and_with_its_runtime() {
     assert_eq!(all["goose:3"], (State::Live, Some(13)));
     assert_eq!(all["goose:new"], (State::Live, Some(16)));
     assert_eq!(all["claude-code:new"], (State::Live, Some(18)));
-    assert_eq!((all["newer"], all["alone"]), ((State::Idle, Some(9)), (State::Idle, Some(9))));
+    // Their runtimes are idle, and the records of their programs say more.
+    assert_eq!((all["newer"], all["alone"]), ((State::Waiting, Some(15)), (State::Busy, Some(17))));
+    assert_eq!((all["older"], all["none"]), ((State::Idle, Some(9)), (State::Idle, Some(9))));
     assert!(!all.contains_key("goose:4") && !all.contains_key("codex:1"));
     let twins = told(&Query { twins: Some(true), ..Query::default() }, &Grant::all());
     // Of several processes the one that waits for a person counts.
     assert_eq!((twins["goose:4"], twins["codex:1"]), ((State::Waiting, Some(15)), (State::Busy, Some(17))));
     let stored = told(&Query { live: Some(false), ..Query::default() }, &Grant::all());
     assert!(stored.values().all(|told| *told == (State::Persisted, None)) && stored.len() == 5);
+}
+
+#[test]
+fn a_runtime_is_as_busy_as_the_records_of_its_program_say() {
+    let (busy, idle, waiting) = (ActivityStatus::Busy, ActivityStatus::Idle, ActivityStatus::Waiting);
+    for (state, record, expected) in [
+        (State::Idle, Some(busy), (State::Busy, Some(busy), ActivitySource::Lock)),
+        (State::Idle, Some(waiting), (State::Waiting, Some(waiting), ActivitySource::Lock)),
+        (State::Busy, Some(waiting), (State::Waiting, Some(waiting), ActivitySource::Lock)),
+        (State::Live, Some(busy), (State::Busy, Some(busy), ActivitySource::Lock)),
+        (State::Waiting, Some(busy), (State::Waiting, Some(waiting), ActivitySource::Runtime)),
+        (State::Busy, Some(idle), (State::Busy, Some(busy), ActivitySource::Runtime)),
+        (State::Live, Some(idle), (State::Live, None, ActivitySource::Runtime)),
+        (State::Idle, None, (State::Idle, Some(idle), ActivitySource::Runtime)),
+        (State::ShuttingDown, Some(busy), (State::ShuttingDown, None, ActivitySource::Runtime)),
+    ] {
+        let runtimes = vec![Runtime { state, ..runtime(Harness::Codex, "1", "r", 1) }];
+        let snapshot = Snapshot {
+            live: Arc::new(vec![live(Harness::Codex, "1", 17, Some("/in"), record)]),
+            observed: Arc::new(Observed { runtimes, ..Observed::default() }),
+            ..Snapshot::default()
+        };
+        let entry = entries(&snapshot, &Query::default(), &Grant::all()).remove("r").unwrap();
+        let activity = entry.activity.unwrap();
+        assert_eq!((entry.state, activity.status, activity.source), expected, "{state:?} {record:?}");
+    }
 }

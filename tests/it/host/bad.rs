@@ -10,14 +10,14 @@ use std::io::Read;
 
 /// A host of an agent that does what its prompts say.
 #[track_caller]
-fn scripted(home: &Home, flags: &[&str], setup: &Setup) -> Host {
+pub fn scripted(home: &Home, flags: &[&str], setup: &Setup) -> Host {
     let words: Vec<String> = command(setup).into_iter().map(|word| word.into_string().unwrap()).collect();
     Host::start(home, flags, &words.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// Runs a turn: what was answered.
 #[track_caller]
-fn submit(server: &mut Server, at: &Value, prompt: &str) -> String {
+pub fn submit(server: &mut Server, at: &Value, prompt: &str) -> String {
     server.at(at, "submit", json!({ "prompt": prompt })).result()["reply"].as_str().unwrap().to_owned()
 }
 

@@ -4,6 +4,7 @@ mod bad;
 mod detach;
 mod join;
 mod life;
+mod outside;
 mod start;
 mod tmux;
 

@@ -115,7 +115,7 @@ impl Hosted {
 }
 
 fn event(told: Told) -> Option<Event> {
-    if let Told::Event(event) = told { Some(event) } else { None }
+    if let Told::Event(event) | Told::Outside(event) = told { Some(event) } else { None }
 }
 
 fn texts(events: &[Event]) -> String {

@@ -170,17 +170,40 @@ async fn a_turn_that_does_not_end_when_it_is_cancelled_is_given_up() {
 }
 
 #[tokio::test]
-async fn what_comes_after_the_end_is_no_part_of_an_answer() {
+async fn text_after_the_end_of_a_turn_is_the_same_event_outside_of_it() {
     let mut hosted = Hosted::start(Setup::default()).await;
-    hosted.prompt("say:a late").await;
+    hosted.prompt("say:a then say:later title:Late").await;
     let (told, end) = hosted.rest().await;
     assert_eq!((told.len(), end), (1, TurnEnd::Done("end_turn".to_owned())));
-    let late = event(hosted.told().await).unwrap();
-    assert_eq!(plain(&late), ("native_event", json!({"kind": "agent_message_chunk"})));
-    assert_eq!(late.payload["raw"]["content"]["text"], "too late");
+    assert!(matches!(hosted.told().await, Told::Working(true)));
+    let Told::Outside(later) = hosted.told().await else { panic!("an event outside of the turn") };
+    assert_eq!(plain(&later), ("text_delta", json!({"text": "later"})));
     assert_eq!(event(hosted.told().await).unwrap().payload["kind"], "session_info_update");
     let Told::Facts(facts) = hosted.told().await else { panic!("facts") };
     assert_eq!(facts.title.as_deref(), Some("Late"));
+}
+
+#[tokio::test]
+async fn a_call_that_began_in_a_turn_is_completed_after_it() {
+    let mut hosted = Hosted::start(Setup::default()).await;
+    assert_eq!(hosted.turn("begin-tool:b then end-tool:b result").await[0].kind, "tool_call_started");
+    assert!(matches!(hosted.told().await, Told::Working(true)));
+    let Told::Outside(completed) = hosted.told().await else { panic!("an event outside of the turn") };
+    let expected = json!({"id": "b", "name": "Build", "output": "built", "is_error": false});
+    assert_eq!(plain(&completed), ("tool_call_completed", expected));
+}
+
+#[tokio::test]
+async fn work_outside_of_a_turn_ends_with_a_result_or_with_silence() {
+    let mut hosted = Hosted::start(Setup::default()).await;
+    let until_done = async |hosted: &mut Hosted| while !matches!(hosted.told().await, Told::Working(false)) {};
+    hosted.turn("then say:later result").await;
+    until_done(&mut hosted).await;
+    hosted.turn("then say:more").await;
+    while event(hosted.told().await).is_none_or(|event| event.kind != "text_delta") {}
+    // Where nothing else happens the clock goes on to what is waited for.
+    tokio::time::pause();
+    until_done(&mut hosted).await;
 }
 
 #[tokio::test]

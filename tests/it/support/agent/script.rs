@@ -8,6 +8,7 @@ use std::process::Command;
 /// Plays a turn.
 pub fn play(wire: &Wire, id: &Value, prompt: &Value) {
     let text = prompt[0]["text"].as_str().unwrap_or_default();
+    let mut has_ended = false;
     for word in text.split_whitespace() {
         let (word, argument) = word.split_once(':').unwrap_or((word, ""));
         let argument = argument.replace('_', " ");
@@ -102,15 +103,23 @@ pub fn play(wire: &Wire, id: &Value, prompt: &Value) {
             "deaf" => return,
             "refuse" => return wire.answer(id, json!({ "stopReason": "refusal" })),
             "fail" => return wire.fail(id, -32603, "the model is down"),
-            "late" => {
+            // The turn ends, and the words that follow are played outside of it.
+            "then" => {
                 wire.answer(id, json!({ "stopReason": "end_turn" }));
-                wire.say("too late");
-                return wire.update(json!({ "sessionUpdate": "session_info_update", "title": "Late" }));
+                has_ended = true;
             }
+            "begin-tool" => wire.update(json!({ "sessionUpdate": "tool_call", "toolCallId": argument, "title": "Build",
+                "kind": "execute", "status": "in_progress", "rawInput": { "command": "make" } })),
+            "end-tool" => wire.update(json!({ "sessionUpdate": "tool_call_update", "toolCallId": argument,
+                "status": "completed", "content": [{ "type": "content", "content": { "type": "text", "text": "built" } }] })),
+            "result" => wire.update(json!({ "sessionUpdate": "usage_update", "used": 10, "size": 100,
+                "cost": { "amount": 0.1, "currency": "USD" } })),
             _ => {}
         }
     }
-    wire.answer(id, json!({ "stopReason": "end_turn" }));
+    if !has_ended {
+        wire.answer(id, json!({ "stopReason": "end_turn" }));
+    }
 }
 
 pub fn commands() -> Value {
