@@ -2,10 +2,11 @@
 //! page, not on the text.
 
 use super::jsonl::{Turn, hold_long_line, trim};
+use super::splice::{several, whole};
 use super::{Attendant, Skip};
 use crate::limits;
 use crate::platform::files::read_at;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::ops::Range;
@@ -22,7 +23,7 @@ impl Text for File {
     }
 }
 
-/// A line, and where it is.
+/// A line, or one of several records on one line, and where it is.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Line<'a> {
     /// Where it begins.
@@ -49,6 +50,8 @@ pub struct Backward<'a, T> {
     buffer: Vec<u8>,
     /// How much of the buffer lies before the lines that were told.
     left: usize,
+    /// The records of the line that was read last which are still to be told, where it holds several.
+    several: Vec<Range<usize>>,
     seen: u64,
     chunk: usize,
     longest: usize,
@@ -60,12 +63,14 @@ impl<'a, T: Text> Backward<'a, T> {
     /// The lines before `end`.
     pub fn new(text: &'a T, end: u64, attendant: &'a dyn Attendant) -> Self {
         let (chunk, longest) = (limits::PAGE_CHUNK_FIRST, limits::LINE_MAX);
-        Self { text, attendant, start: end, buffer: Vec::new(), left: 0, seen: 0, chunk, longest, turn: None }
+        let (buffer, several) = (Vec::new(), Vec::new());
+        Self { text, attendant, start: end, buffer, left: 0, several, seen: 0, chunk, longest, turn: None }
     }
 
     /// Goes on before another place.
     pub fn seek(&mut self, end: u64) {
         (self.start, self.left) = (end, 0);
+        self.several.clear();
     }
 
     /// The line before the one that was told last. Blank ones are told too.
@@ -85,7 +90,22 @@ impl<'a, T: Text> Backward<'a, T> {
         Ok(None)
     }
 
+    /// The line before, or the record before on the same line.
     fn step(&mut self) -> Result<Option<Found>, Skip> {
+        if self.several.is_empty() {
+            let found = self.step_line()?;
+            let Some(line) = found.as_ref().and_then(|found| found.part.clone()) else { return Ok(found) };
+            let records = several(&self.buffer[line.clone()]).into_iter();
+            self.several = records.map(|record| line.start + record.start..line.start + record.end).collect();
+            if self.several.is_empty() {
+                return Ok(found);
+            }
+        }
+        let record = self.several.pop();
+        Ok(record.map(|part| Found { at: self.start + part.start as u64, length: part.len() as u64, part: Some(part) }))
+    }
+
+    fn step_line(&mut self) -> Result<Option<Found>, Skip> {
         loop {
             let unread = &self.buffer[..self.left];
             let body = unread.strip_suffix(b"\n").unwrap_or(unread);
@@ -157,10 +177,72 @@ impl<'a> Backward<'a, File> {
     }
 }
 
-/// Whether a line can begin at a place of a text. Where a page ended, one does, unless the text was written anew since.
-pub fn begins_line(text: &impl Text, place: u64) -> Result<bool, Skip> {
+/// Whether a position lies between two records of a text: at the start of a line, or at an end of one of the records on
+/// a line. Where a page ended that holds, unless the text was rewritten since.
+pub fn begins_line(text: &impl Text, position: u64) -> Result<bool, Skip> {
     let mut before = [0];
-    Ok(place == 0 || (text.read_at(&mut before, place - 1)? == 1 && before == *b"\n"))
+    if position == 0 {
+        return Ok(true);
+    }
+    if text.read_at(&mut before, position - 1)? == 0 {
+        return Ok(false);
+    }
+    if before == *b"\n" {
+        return Ok(true);
+    }
+    let Some(start) = start_of_line(text, position, limits::LINE_MAX as u64)? else { return Ok(false) };
+    let at = (position - start) as usize;
+    Ok(whole(&line_from(text, start)?).iter().any(|record| record.start == at || record.end == at))
+}
+
+/// Returns where the last line of a file ends that is complete, or a last record without a line end that is whole. What
+/// comes after it is still being written.
+pub fn end_of_lines(file: &File) -> Result<u64, Skip> {
+    let size = file.metadata()?.len();
+    let start = start_of_line(file, size, u64::MAX)?.unwrap_or(0);
+    let length = size - start;
+    if length > limits::LINE_MAX as u64 {
+        let is_whole = parse_long::<IgnoredAny>(file, &Line { at: start, length, text: None }).is_some();
+        return Ok(if is_whole { size } else { start });
+    }
+    Ok(start + whole(&line_from(file, start)?).last().map_or(0, |record| record.end as u64))
+}
+
+/// Returns where the line begins that a position lies in; `None` where that is further away than `max` bytes.
+fn start_of_line(text: &impl Text, position: u64, max: u64) -> Result<Option<u64>, Skip> {
+    let mut chunk = vec![0; limits::PAGE_CHUNK_FIRST];
+    let mut end = position;
+    while end > 0 && position - end <= max {
+        let start = end.saturating_sub(chunk.len() as u64);
+        let count = text.read_at(&mut chunk[..(end - start) as usize], start)?;
+        if let Some(newline) = memchr::memrchr(b'\n', &chunk[..count]) {
+            return Ok(Some(start + newline as u64 + 1));
+        }
+        end = start;
+        chunk.resize(limits::SCAN_BYTES, 0);
+    }
+    Ok((end == 0).then_some(0))
+}
+
+/// Reads the line that begins at a position, [`limits::LINE_MAX`] bytes of it at most.
+pub fn line_from(text: &impl Text, start: u64) -> Result<Vec<u8>, Skip> {
+    let mut line = Vec::new();
+    let mut turn = None;
+    while line.len() < limits::LINE_MAX {
+        let from = line.len();
+        line.resize((from * 2).clamp(limits::PAGE_CHUNK_FIRST, limits::LINE_MAX), 0);
+        if line.len() > limits::LINE_COMMON && turn.is_none() {
+            turn = Some(hold_long_line());
+        }
+        let count = text.read_at(&mut line[from..], start + from as u64)?;
+        let newline = memchr::memchr(b'\n', &line[from..from + count]);
+        let ended = newline.is_some() || from + count < line.len();
+        line.truncate(from + newline.unwrap_or(count));
+        if ended {
+            break;
+        }
+    }
+    Ok(line)
 }
 
 /// Parses a line that is too long to be kept, as far as `T` wants it.

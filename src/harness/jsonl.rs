@@ -1,6 +1,7 @@
 //! Files of one JSON record a line, read by their ends or streamed whole, in bounded memory.
 
 use super::Skip;
+use super::splice::{self, is_blank, records};
 use crate::limits;
 use crate::platform::files::{open_sized, read_at, read_small};
 use std::cell::Cell;
@@ -112,7 +113,7 @@ impl Ends {
         }
         if length <= self.head.len() {
             let is_new = self.mended.is_none();
-            let mended = self.mended.get_or_insert_with(|| mend(trim(&self.head[self.head_end..])).unwrap_or_default());
+            let mended = self.mended.get_or_insert_with(|| mend_line(trim(&self.head[self.head_end..])));
             return Ok(is_new && !mended.is_empty());
         }
         self.read_head(file, length)?;
@@ -140,7 +141,7 @@ impl Ends {
         self.whole() && memchr::memchr(b'\n', &self.head).is_none()
     }
 
-    /// The lines of the head, first to last.
+    /// The records of the head, first to last.
     pub fn head(&self) -> impl DoubleEndedIterator<Item = &[u8]> {
         lines(&self.head[..self.head_end]).chain(lines(self.mended.as_deref().unwrap_or_default()))
     }
@@ -154,7 +155,7 @@ impl Ends {
         serde_json::Deserializer::from_slice(value).into_iter().next()?.ok()
     }
 
-    /// The lines of the tail, last to first; where the head is the whole file, its lines.
+    /// The records of the tail, last to first; where the head is the whole file, its records.
     pub fn tail_reversed(&self) -> impl Iterator<Item = &[u8]> {
         let head = if self.whole() { &self.head[..self.head_end] } else { &[] };
         let part = if self.tail.is_empty() { head } else { &self.tail[self.tail_start..] };
@@ -194,6 +195,15 @@ impl Ends {
     }
 }
 
+/// What can be told of a line that is cut: the records that are whole, and the one that is cut, a line each.
+fn mend_line(cut: &[u8]) -> Vec<u8> {
+    let whole = splice::whole(cut);
+    let rest = whole.last().map_or(0, |last| last.end);
+    let mended = mend(trim(&cut[rest..]));
+    let all: Vec<&[u8]> = whole.into_iter().map(|range| &cut[range]).chain(mended.as_deref()).collect();
+    all.join(&b'\n')
+}
+
 /// A record that was cut inside a string, as the record that it would be if it ended there. What stands behind a long
 /// text or an image is lost, what stands before it is not.
 fn mend(cut: &[u8]) -> Option<Vec<u8>> {
@@ -222,25 +232,14 @@ fn mend(cut: &[u8]) -> Option<Vec<u8>> {
     serde_json::from_slice::<serde::de::IgnoredAny>(&mended).ok().map(|_| mended)
 }
 
-/// Where the last line ends that is whole: what comes after it is still being written.
-pub fn end_of_lines(file: &File) -> Result<u64, Skip> {
-    let mut end = file.metadata()?.len();
-    let mut chunk = vec![0; limits::PAGE_CHUNK_FIRST];
-    while end > 0 {
-        let start = end.saturating_sub(chunk.len() as u64);
-        let count = read_at(file, &mut chunk[..(end - start) as usize], start)?;
-        if let Some(newline) = memchr::memrchr(b'\n', &chunk[..count]) {
-            return Ok(start + newline as u64 + 1);
-        }
-        end = start;
-        chunk.resize(limits::SCAN_BYTES, 0);
-    }
-    Ok(0)
+/// The records of a text, without blank lines and line ends.
+fn lines(text: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
+    Lines(text).map(trim).filter(|line| !line.is_empty()).flat_map(records)
 }
 
-/// The lines of a text, without blank ones and line ends.
-fn lines(text: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
-    Lines(text).map(trim).filter(|line| !line.is_empty())
+/// The first record of a text.
+pub fn first_record(text: &[u8]) -> Option<&[u8]> {
+    lines(text).next()
 }
 
 /// Text that is split at its line ends.
@@ -270,9 +269,8 @@ impl DoubleEndedIterator for Lines<'_> {
 /// Takes white space, a byte order mark and the NULs of a hole off a line's ends.
 pub fn trim(line: &[u8]) -> &[u8] {
     let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
-    let junk = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0;
-    let Some(start) = line.iter().position(|byte| !junk(byte)) else { return &[] };
-    let end = line.iter().rposition(|byte| !junk(byte)).map_or(start, |last| last + 1);
+    let Some(start) = line.iter().position(|byte| !is_blank(*byte)) else { return &[] };
+    let end = line.iter().rposition(|byte| !is_blank(*byte)).map_or(start, |last| last + 1);
     &line[start..end]
 }
 
@@ -325,7 +323,7 @@ impl Drop for Turn {
     }
 }
 
-/// Streams the lines of a reader through one buffer. A line over [`limits::LINE_MAX`] is passed over, not stored.
+/// Streams the records of a reader through one buffer. A line over [`limits::LINE_MAX`] is skipped, not stored.
 pub fn stream(mut reader: impl BufRead, mut each: impl FnMut(&[u8]) -> ControlFlow<()>) -> io::Result<()> {
     let mut line = Vec::new();
     let mut too_long = false;
@@ -352,8 +350,8 @@ pub fn stream(mut reader: impl BufRead, mut each: impl FnMut(&[u8]) -> ControlFl
         let consumed = end.map_or(chunk.len(), |end| end + 1);
         reader.consume(consumed);
         if end.is_some() || ended {
-            let record = trim(&line);
-            if !record.is_empty() && each(record).is_break() {
+            let whole = trim(&line);
+            if !whole.is_empty() && records(whole).any(|record| each(record).is_break()) {
                 return Ok(());
             }
             line.clear();

@@ -22,6 +22,7 @@ mod opencode;
 mod orchestrator;
 mod pages;
 mod pi;
+mod splice;
 mod supercode;
 #[cfg(test)]
 pub(crate) mod testing;

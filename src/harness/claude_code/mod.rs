@@ -9,8 +9,9 @@ mod row;
 mod tests;
 mod transcript;
 
+use super::backward::end_of_lines;
 use super::ids::is_uuid;
-use super::jsonl::{Ends, end_of_lines};
+use super::jsonl::Ends;
 use super::walk::stamp;
 use super::{
     Details, End, Environment, Finder, Found, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,

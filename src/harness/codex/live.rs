@@ -3,8 +3,8 @@
 //! waited for is written nowhere.
 
 use super::record::{NEEDLES, Record, TurnMark};
-use crate::harness::backward::{Backward, Text};
-use crate::harness::{Activities, Live, Patient, Root, Session, Skip, ids, jsonl};
+use crate::harness::backward::{Backward, Text, end_of_lines};
+use crate::harness::{Activities, Live, Patient, Root, Session, Skip, ids};
 use crate::limits;
 use crate::platform::directory::{Kind, entries};
 use crate::platform::files::open_regular;
@@ -68,7 +68,7 @@ fn status(rollout: &Path, pid: i32) -> Result<Option<ActivityStatus>, Skip> {
         return Ok(None);
     }
     let file = open_regular(rollout)?;
-    let end = jsonl::end_of_lines(&file)?;
+    let end = end_of_lines(&file)?;
     let tail = Tail { from: end.saturating_sub(limits::LOOK_BACK), file };
     let mut lines = Backward::new(&tail, end - tail.from, &Patient);
     while let Some((_, line)) = lines.record()? {

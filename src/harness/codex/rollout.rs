@@ -2,7 +2,7 @@
 
 use super::record::{Meta, NEEDLES, Record};
 use crate::harness::backward::Text;
-use crate::harness::{Attendant, Attended, Patient, Session, Skip, Source, jsonl, jsonl::Ends, text};
+use crate::harness::{Attendant, Attended, Patient, Session, Skip, Source, backward, jsonl, jsonl::Ends, text};
 use crate::limits;
 use crate::platform::files::{open_sized, read_at};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
@@ -65,7 +65,7 @@ impl Rollout {
     /// Where its last whole line ends; of a compressed one nothing is still being written.
     pub fn end_of_lines(&self) -> Result<u64, Skip> {
         if !self.packed {
-            return jsonl::end_of_lines(&self.file);
+            return backward::end_of_lines(&self.file);
         }
         let text = Placed::new(self, &Patient);
         text.end()

@@ -3,6 +3,7 @@
 mod faults;
 mod files;
 mod rows;
+mod spliced;
 
 use super::*;
 use crate::harness::Patient;
@@ -88,14 +89,14 @@ impl Client {
         followed
     }
 
-    /// The same when all was written: nothing is held back for good. What has no end is loaded, but never told.
+    /// The same when all was written: nothing is held back for good.
     #[track_caller]
-    fn finish(&mut self, ended: bool) {
+    fn finish(&mut self) {
         self.follower.hold = Duration::ZERO;
         self.check();
         self.check();
         assert!(self.follower.held.is_none());
-        if ended && !self.told.is_empty() {
+        if !self.told.is_empty() {
             // An empty cursor stands for none.
             assert_same(&self.told, &self.load(Some(String::new())));
         }

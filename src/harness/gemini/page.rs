@@ -81,8 +81,10 @@ impl Scan {
                 Change::Set(set) => set.messages.is_some(),
                 Change::Header => record.messages.is_some(),
             };
-            let listed = std::mem::take(listed);
+            let mut listed = std::mem::take(listed);
             if lists {
+                // What a torn record before it listed is none of its own.
+                listed.retain(|(_, slot)| slot.at >= piece.at);
                 chat.replace(listed);
             }
         });

@@ -1,7 +1,8 @@
 //! Records cut out of a stream, and out of each the messages that it lists: a record may be as long as its chat, so it
 //! is never held whole.
 
-use crate::harness::{Attendant, Skip};
+use crate::harness::backward::line_from;
+use crate::harness::{Attendant, Skip, splice};
 use crate::limits;
 use crate::platform::files::read_at;
 use std::fs::File;
@@ -61,13 +62,18 @@ impl Scanner {
         }
     }
 
-    /// Goes on with the next bytes of the stream.
-    pub fn feed(&mut self, mut bytes: &[u8], each: &mut impl FnMut(Piece<'_>)) {
+    /// Continues with the next bytes of the stream. Stops behind a line whose record was never finished, and returns
+    /// where that record begins: a whole one may stand behind it on the same line.
+    pub fn feed(&mut self, mut bytes: &[u8], each: &mut impl FnMut(Piece<'_>)) -> Option<u64> {
         while let Some(&byte) = bytes.first() {
             let mut count = 1;
             if byte == b'\n' && self.form == Form::Log {
-                // Whatever is still open was never finished.
+                let is_torn = self.depth > 0;
                 (self.depth, self.in_string, self.escaped, self.list) = (0, false, false, None);
+                if is_torn {
+                    self.at += 1;
+                    return Some(self.record.at);
+                }
             } else if self.in_string {
                 count = self.string(bytes);
                 self.keep(&bytes[..count]);
@@ -77,6 +83,7 @@ impl Scanner {
             self.at += count as u64;
             bytes = &bytes[count..];
         }
+        None
     }
 
     /// Gives the room back that the records of before took.
@@ -206,9 +213,22 @@ pub fn file(
             attendant.progress("reading the session", scanner.at, Some(size));
         }
         let count = read_at(file, &mut buffer, scanner.at)?;
-        scanner.feed(&buffer[..count], &mut each);
+        let end = scanner.at + count as u64;
+        while let Some(torn) = scanner.feed(&buffer[count - (end - scanner.at) as usize..count], &mut each) {
+            behind_torn(file, torn, &mut each)?;
+        }
         if count < buffer.len() {
             return Ok(());
         }
     }
+}
+
+/// Cuts out the whole records behind a torn one on the same line.
+fn behind_torn(file: &File, torn: u64, each: &mut impl FnMut(Piece<'_>)) -> Result<(), Skip> {
+    let line = line_from(file, torn)?;
+    for record in splice::whole(&line) {
+        let mut scanner = Scanner { at: torn + record.start as u64, ..Scanner::new(Form::Log) };
+        scanner.feed(&line[record], each);
+    }
+    Ok(())
 }

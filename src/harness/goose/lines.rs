@@ -1,6 +1,7 @@
 //! The files of before: a line about the session, then a line a message.
 
 use super::record::Stored;
+use crate::harness::backward::end_of_lines;
 use crate::harness::jsonl::{self, Ends};
 use crate::harness::walk::stem;
 use crate::harness::{
@@ -79,7 +80,7 @@ pub fn details(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
 /// The place behind all lines. The program does not write such files any more, so it costs what a page does.
 pub fn end(session: &Session) -> Result<End, Skip> {
     let file = open_regular(&session.location)?;
-    let whole = jsonl::end_of_lines(&file)?;
+    let whole = end_of_lines(&file)?;
     let mut lines = 1_i64;
     jsonl::stream(BufReader::new(file.take(whole)), |_| {
         lines += 1;

@@ -2,8 +2,7 @@
 
 use super::message::Part;
 use super::{LOGS, Log};
-use crate::harness::backward::Backward;
-use crate::harness::jsonl::end_of_lines;
+use crate::harness::backward::{Backward, end_of_lines};
 use crate::harness::{End, Page, PageRequest, Patient, Skip};
 use crate::limits;
 use crate::platform::files::open_regular;

@@ -3,8 +3,8 @@
 
 use super::message;
 use super::record::Record;
-use crate::harness::backward::{Backward, begins_line};
-use crate::harness::jsonl::end_of_lines;
+use crate::harness::backward::{Backward, begins_line, end_of_lines};
+use crate::harness::jsonl::first_record;
 use crate::harness::pages::Gathered;
 use crate::harness::text::member;
 use crate::harness::{Attendant, End, Page, PageRequest, Session, Skip};
@@ -64,7 +64,7 @@ impl<'a> Branch<'a> {
     pub fn new(file: &'a File, place: Place, attendant: &'a dyn Attendant) -> Result<Self, Skip> {
         let mut head = vec![0; limits::HEAD_FIRST];
         let count = read_at(file, &mut head, 0)?;
-        let first = head[..count].split(|byte| *byte == b'\n').next().and_then(Record::parse);
+        let first = first_record(&head[..count]).and_then(Record::parse);
         let list = first.is_some_and(|header| header.begins_a_list());
         Ok(Self { lines: Backward::new(file, place.end, attendant), place, list })
     }

@@ -1,7 +1,7 @@
 //! What a list needs of a session, from its two ends.
 
 use super::record::Record;
-use crate::harness::jsonl::Ends;
+use crate::harness::jsonl::{Ends, first_record};
 use crate::harness::text::{self, member};
 use crate::harness::{Session, Skip, Source, ids, walk};
 use crate::limits;
@@ -111,7 +111,7 @@ fn id_of(path: &Path) -> Option<String> {
         let file = open_regular(path).ok()?;
         let mut head = vec![0; limits::HEAD_FIRST];
         let count = read_at(&file, &mut head, 0).ok()?;
-        let header = Record::parse(head[..count].split(|byte| *byte == b'\n').next()?)?;
+        let header = Record::parse(first_record(&head[..count])?)?;
         member(header.id).filter(|_| header.is("session")).map(String::from)
     };
     id_in_name(path).map(str::to_owned).or_else(own)

@@ -1,7 +1,6 @@
 //! A line of a conversation, in the form in which models are asked, and in the one normal form.
 
-use crate::harness::backward::Backward;
-use crate::harness::jsonl::end_of_lines;
+use crate::harness::backward::{Backward, end_of_lines};
 use crate::harness::messages::image;
 use crate::harness::pages::Gathered;
 use crate::harness::text::{self, member};

@@ -220,3 +220,26 @@ fn a_first_message_with_a_large_image_still_tells_what_it_is() {
         assert_eq!(session.updated_at_ms, crate::harness::text::time(updated));
     }
 }
+
+#[test]
+fn whole_records_on_damaged_lines_count() {
+    let listing = list(&fixture("spliced"));
+    for (end, title, texts) in [
+        ("01", "Build the shed", &["Build the shed", "Shed built.", "Now paint it", "Painted."][..]),
+        ("02", "Repair the roof", &["Repair the roof", "Roof repaired."]),
+        ("03", "Mend the fence", &["Mend the fence", "Fence mended.", "Did it stop?", "Yes, it goes on here."]),
+        ("04", "Door of the shed", &["Paint the door", "Door painted."]),
+        ("05", "Clean the gutter", &["Clean the gutter", "Gutter cleaned.", "And the pipe?", "Pipe cleaned."]),
+        ("07", "Trim the hedge", &["Trim the hedge", "Hedge trimmed."]),
+    ] {
+        let id = format!("aaaaaaaa-0000-4000-8000-0000000000{end}");
+        assert_eq!(listing.of(&id).title.as_deref(), Some(title), "{id}");
+        let text = |message: crate::protocol::Message| match &message.content[..] {
+            [crate::protocol::Block::Text { text }] => text.clone(),
+            other => panic!("{other:?}"),
+        };
+        let loaded: Vec<String> = listing.load(&id).into_iter().map(text).collect();
+        assert_eq!(loaded, texts, "{id}");
+        assert_eq!(details(listing.of(&id)).message_count, texts.len() as u64, "{id}");
+    }
+}

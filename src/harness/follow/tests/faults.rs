@@ -70,10 +70,10 @@ fn equal_messages_are_told_apart_by_where_they_lie() {
 }
 
 #[test]
-fn a_torn_line_waits_for_its_end() {
+fn a_torn_record_waits_for_its_end() {
     let mut lines = Lines::of(&["one"]);
     let two = line("two");
-    for cut in 1..two.len() {
+    for cut in 1..two.len() - 1 {
         lines.append(&two[..cut]);
         lines.nothing();
         lines.append(&two[cut..]);
@@ -84,7 +84,26 @@ fn a_torn_line_waits_for_its_end() {
     lines.nothing();
     lines.append(line("three"));
     lines.appended(1);
-    lines.client.finish(true);
+    lines.client.finish();
+}
+
+#[test]
+fn a_whole_record_without_a_line_end_is_told_once() {
+    let mut lines = Lines::of(&["one"]);
+    let two = line("two");
+    for _ in 0..3 {
+        lines.append(two.trim_end());
+        lines.appended(1);
+        lines.append("\n");
+        lines.nothing();
+        lines.append(two.trim_end());
+        lines.appended(1);
+        // Another program goes on without a line end before it.
+        lines.append(&two);
+        lines.appended(1);
+    }
+    assert_eq!(lines.client.rewritten, 0);
+    lines.client.finish();
 }
 
 #[test]
@@ -97,7 +116,7 @@ fn a_line_over_the_bounds_is_passed_over() {
     lines.nothing();
     lines.append(line("two"));
     lines.appended(1);
-    lines.client.finish(true);
+    lines.client.finish();
 }
 
 #[test]
@@ -119,7 +138,7 @@ fn a_file_that_is_cut_or_written_anew_is_loaded_anew() {
     lines.rewritten();
     lines.append(&content);
     lines.appended(3);
-    lines.client.finish(true);
+    lines.client.finish();
 }
 
 #[test]
@@ -149,7 +168,7 @@ fn a_file_in_the_place_of_another_is_looked_at() {
             assert_eq!(matches!(followed, Followed::Rewritten(_)), last, "{followed:?}");
         }
     }
-    lines.client.finish(true);
+    lines.client.finish();
 }
 
 #[test]
@@ -165,7 +184,7 @@ fn what_goes_is_told_once_and_is_loaded_anew_when_it_comes_back() {
         lines.append(line("more"));
         lines.appended(1);
     }
-    lines.client.finish(true);
+    lines.client.finish();
 }
 
 #[test]
@@ -182,7 +201,7 @@ fn what_cannot_be_read_is_told_once_and_nothing_is_lost() {
     fs::rename(&away, &lines.path).unwrap();
     lines.client.check();
     assert_eq!(lines.client.told.len(), 3);
-    lines.client.finish(true);
+    lines.client.finish();
 }
 
 #[test]
@@ -294,7 +313,7 @@ fn an_answer_in_parts_is_told_once_it_is_whole() {
         assert_eq!(client.follower.due().is_some(), !whole);
     }
     assert_eq!((client.told.len(), client.told[1].content.len(), client.rewritten), (2, 3, 0));
-    client.finish(true);
+    client.finish();
 }
 
 #[test]
@@ -312,7 +331,7 @@ fn an_answer_that_never_goes_on_is_told_after_a_while() {
     // It went on all the same.
     append(&path, format!("{}\n", part("b", "a", "end_turn", json!({"type": "text", "text": "yes"}))).as_bytes());
     assert!(matches!(client.check(), Followed::Rewritten(_)));
-    client.finish(true);
+    client.finish();
 }
 
 #[test]
@@ -325,7 +344,7 @@ fn going_back_to_an_earlier_prompt_is_loaded_anew() {
     assert_eq!(client.told.len(), 2);
     append(&path, format!("{}\n", row("user", "x", Some("w"), said("more"))).as_bytes());
     assert!(matches!(client.check(), Followed::Appended(_)));
-    client.finish(true);
+    client.finish();
 
     let (_tree, root, all) = sessions(&Pi, "pi/v1.6.0/sessions");
     let session = all[0].clone();
@@ -335,7 +354,7 @@ fn going_back_to_an_earlier_prompt_is_loaded_anew() {
     assert!(matches!(client.check(), Followed::Rewritten(_)));
     append(&session.location, format!("{}\n", entry("next", Some("new"))).as_bytes());
     assert!(matches!(client.check(), Followed::Appended(_)));
-    client.finish(true);
+    client.finish();
 }
 
 #[test]
@@ -346,7 +365,7 @@ fn turns_that_are_taken_back_are_loaded_anew() {
     let back = json!({"type": "event_msg", "payload": {"type": "thread_rolled_back", "num_turns": 1}});
     append(&session.location, format!("{back}\n").as_bytes());
     assert!(matches!(client.check(), Followed::Rewritten(_)));
-    client.finish(true);
+    client.finish();
 }
 
 #[test]
@@ -378,7 +397,7 @@ fn a_chat_in_one_record_is_told_message_by_message() {
     messages[0] = message(99);
     fs::write(&path, chat(&messages)).unwrap();
     assert!(matches!(client.check(), Followed::Rewritten(_)));
-    client.finish(true);
+    client.finish();
 }
 
 #[test]
@@ -401,7 +420,7 @@ fn of_a_log_only_what_was_appended_is_read() {
     let content = fs::read_to_string(&session.location).unwrap().replace("new 0", "old 0");
     fs::write(&session.location, content + &format!("{}\n", message("last"))).unwrap();
     assert!(matches!(client.check(), Followed::Rewritten(_)));
-    client.finish(true);
+    client.finish();
 }
 
 #[test]
@@ -427,6 +446,6 @@ fn a_conversation_in_files_of_their_own_is_told_file_by_file() {
             fs::write(&part, json!({"id": "prt_new", "type": "text", "text": text}).to_string()).unwrap();
             assert!(matches!(client.check(), Followed::Rewritten(_)));
         }
-        client.finish(true);
+        client.finish();
     }
 }

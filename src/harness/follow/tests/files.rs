@@ -6,7 +6,7 @@ use crate::harness::{openclaw::OpenClaw, pi::Pi, supercode::Supercode};
 use proptest::prelude::*;
 
 /// Fixtures whose sessions lie in lines.
-const STORES: [(&dyn Store, &str); 12] = [
+pub const STORES: [(&dyn Store, &str); 12] = [
     (&ClaudeCode, "claude-code/projects"),
     (&ClaudeCode, "claude-code/hostile/projects"),
     (&Codex, "codex/v0.171.0"),
@@ -33,7 +33,7 @@ pub fn sessions(store: &'static dyn Store, name: &str) -> (Tree, Root, Vec<Sessi
 }
 
 /// The log that a session grows in: Grok's program writes two of them.
-fn log(session: &Session) -> PathBuf {
+pub fn log(session: &Session) -> PathBuf {
     let display = session.location.with_file_name("updates.jsonl");
     if display.exists() { display } else { session.location.to_path_buf() }
 }
@@ -54,7 +54,7 @@ fn grow(store: &'static dyn Store, root: &Root, session: &Session, first: usize,
         }
     }
     append(&log, &content[at..]);
-    client.finish(content.ends_with(b"\n") || content.is_empty());
+    client.finish();
     client
 }
 

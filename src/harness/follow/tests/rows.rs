@@ -134,7 +134,7 @@ fn every_fixture_is_told_row_by_row() {
         while writer.write() {
             client.check();
         }
-        client.finish(true);
+        client.finish();
         assert!(!client.told.is_empty(), "{}", writer.session.id);
         let in_place = writer.kind.rows.0 == "part";
         assert!(in_place || client.rewritten == 0, "{}", writer.session.id);
@@ -156,7 +156,7 @@ proptest! {
                 }
             }
             while writer.write() {}
-            client.finish(true);
+            client.finish();
         }
     }
 }
@@ -199,7 +199,7 @@ fn rows_that_go_or_change_are_loaded_anew() {
             writer.program.execute(statement, [&writer.session.id]).unwrap();
             assert!(matches!(client.check(), Followed::Rewritten(_)), "{statement}");
         }
-        client.finish(true);
+        client.finish();
     }
 }
 
@@ -254,7 +254,7 @@ fn a_session_that_is_deleted_is_gone_and_may_come_back() {
         let back = format!("insert into {table} select * from whole.{table} where id = ?1");
         writer.program.execute(&back, [id]).unwrap();
         assert!(matches!(client.check(), Followed::Rewritten(_)));
-        client.finish(true);
+        client.finish();
     }
 }
 
@@ -277,7 +277,7 @@ fn a_database_that_its_program_keeps_to_itself_is_tried_later() {
     writer.program.execute_batch("commit").unwrap();
     assert!(writer.write());
     assert!(matches!(client.check(), Followed::Appended(_)));
-    client.finish(true);
+    client.finish();
 }
 
 #[test]
