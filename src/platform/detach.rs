@@ -2,6 +2,8 @@
 //!
 //! Unix alone: elsewhere nothing can be started so.
 
+#[cfg(unix)]
+use super::connection::require_own_unix_peer;
 use std::io;
 use std::path::Path;
 use std::process::Command;
@@ -111,19 +113,33 @@ impl Rendezvous {
         }
     }
 
-    /// The first who comes.
+    /// The connection of the first who comes.
+    ///
+    /// # Errors
+    /// Where the system fails, and where another user comes.
     pub async fn met(&self) -> io::Result<Socket> {
         #[cfg(unix)]
-        return Ok(self.listener.accept().await?.0);
+        {
+            let (socket, _) = self.listener.accept().await?;
+            require_own_unix_peer(&socket)?;
+            Ok(socket)
+        }
         #[cfg(not(unix))]
         Err(io::ErrorKind::Unsupported.into())
     }
 }
 
 /// Goes to who waits at this path.
+///
+/// # Errors
+/// Where nobody waits there, or another user does.
 pub async fn meet(path: &Path) -> io::Result<Socket> {
     #[cfg(unix)]
-    return Socket::connect(path).await;
+    {
+        let socket = Socket::connect(path).await?;
+        require_own_unix_peer(&socket)?;
+        Ok(socket)
+    }
     #[cfg(not(unix))]
     {
         let _ = path;

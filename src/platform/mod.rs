@@ -1,6 +1,7 @@
 //! Where the operating system shows: files, processes, descriptors. The only place for `cfg` and `unsafe`.
 
 pub mod child;
+pub mod connection;
 pub mod detach;
 pub mod directory;
 pub mod exec;

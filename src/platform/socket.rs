@@ -41,10 +41,14 @@ fn parse_table(table: &[u8]) -> Vec<Vec<u8>> {
     table.split(|byte| *byte == b'\n').filter_map(listening).collect()
 }
 
+/// Whether this is a socket of our own user: in a directory that others may write to, another one may take its name.
 #[cfg(unix)]
 fn is_socket(path: &Path) -> bool {
-    use std::os::unix::fs::FileTypeExt;
-    path.is_absolute() && std::fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_socket())
+    use std::os::unix::fs::{FileTypeExt, MetadataExt};
+    let is_own = |metadata: std::fs::Metadata| {
+        metadata.file_type().is_socket() && metadata.uid() == nix::unistd::geteuid().as_raw()
+    };
+    path.is_absolute() && std::fs::metadata(path).is_ok_and(is_own)
 }
 
 #[cfg(not(unix))]
@@ -122,6 +126,18 @@ mod tests {
         assert!(!now.accept_at(&directory.path().join("x".repeat(200))));
         assert!(!now.accept_at(Path::new("stale.sock")));
         assert!(!now.accept_at(Path::new("")));
+    }
+
+    #[test]
+    fn socket_of_another_user_is_not_a_listener() {
+        if !nix::unistd::geteuid().is_root() {
+            return;
+        }
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.sock");
+        let _listener = UnixListener::bind(&path).unwrap();
+        std::os::unix::fs::chown(&path, Some(65_534), None).unwrap();
+        assert!(!Listeners::now().accept_at(&path));
     }
 
     #[test]

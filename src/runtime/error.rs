@@ -12,6 +12,9 @@ pub enum Error {
     /// Nothing listens there, or no connection could be made.
     #[error("the runtime takes no connection ({0}); `runtime/receipts` lists those that there are")]
     Refused(#[source] io::Error),
+    /// The port belongs to a process of another user: nothing was sent.
+    #[error("a process of another user listens at the address of the receipt, so its token was not sent")]
+    Foreign,
     /// The connection ended before the answer, or an event, was whole. Whether the request was carried out is unknown.
     #[error("the runtime closed the connection before its answer was whole; look at its state before you ask again")]
     Closed,
@@ -98,7 +101,7 @@ impl Error {
             Self::Left => Reason::NotFound,
             Self::TooLarge(_) => Reason::TooLarge,
             Self::Unsendable(_) => Reason::InvalidArgument,
-            Self::Mismatch(_) => Reason::IdentityMismatch,
+            Self::Foreign | Self::Mismatch(_) => Reason::IdentityMismatch,
             Self::Remote(error) => error.reason(),
             Self::Http { status, .. } => match status {
                 401 => Reason::Unauthenticated,

@@ -1,8 +1,9 @@
 //! HTTP/1.1 to one runtime.
 //!
 //! The parsed loopback addresses are dialled here and each request goes over such a connection as it is. So by
-//! construction there is no name resolution, no proxy, no redirect and no TLS, and the token goes nowhere else. hyper's
-//! own tracing is not built in, and nothing here logs.
+//! construction there is no name resolution, no proxy, no redirect and no TLS, and the token goes nowhere else. Nothing is
+//! sent before the other end of the connection is known to be a socket of this user: another one may take the port of a
+//! runtime that is gone. hyper's own tracing is not built in, and nothing here logs.
 //!
 //! Deadlines are the caller's: every future may be dropped at any time, and its connection then closes.
 
@@ -13,6 +14,7 @@ use super::error::{Error, RemoteError};
 use super::intake::Scrub;
 use super::wire;
 use crate::limits;
+use crate::platform::connection::require_own_tcp_peer;
 use crate::protocol::{Permission, Token};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Bytes, Incoming};
@@ -192,7 +194,7 @@ impl Client {
                 Err(error) => drop(refused.get_or_insert(error)),
             }
         }
-        Err(Error::Refused(refused.unwrap_or_else(|| io::ErrorKind::AddrNotAvailable.into())))
+        Err(refused.unwrap_or_else(|| Error::Refused(io::ErrorKind::AddrNotAvailable.into())))
     }
 
     async fn take_idle(&self) -> Option<Connection> {
@@ -252,13 +254,21 @@ impl Connection {
     }
 }
 
-async fn dial(address: SocketAddr) -> io::Result<TcpStream> {
-    let stream = TcpStream::connect(address).await?;
+/// Connects to a process of this user.
+async fn dial(address: SocketAddr) -> Result<TcpStream, Error> {
+    let stream = TcpStream::connect(address).await.map_err(Error::Refused)?;
+    let local = stream.local_addr().map_err(Error::Refused)?;
     // A port that nobody listens on may be given to this very connection, which is then connected to itself.
-    if stream.local_addr()? == address {
-        return Err(io::ErrorKind::ConnectionRefused.into());
+    if local == address {
+        return Err(Error::Refused(io::ErrorKind::ConnectionRefused.into()));
     }
-    stream.set_nodelay(true)?;
+    let checked = tokio::task::spawn_blocking(move || require_own_tcp_peer(local, address)).await;
+    match checked.map_err(io::Error::other).flatten() {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Err(Error::Foreign),
+        Err(error) => return Err(Error::Refused(error)),
+    }
+    stream.set_nodelay(true).map_err(Error::Refused)?;
     Ok(stream)
 }
 

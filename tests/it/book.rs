@@ -33,16 +33,29 @@ fn without_raw(mut value: Value) -> Value {
     value
 }
 
+const NUMBERED: &str = "attachment-1";
+
 #[test]
 fn a_turn_of_the_demo_agent_crosses_as_the_book_has_it() {
     let home = Home::new();
     let _host = Host::demo(&home);
     let mut server = serve(home);
     let page = block_in(&page("docs/runtime.md"), "text");
+    // The page numbers the attachment, whose handle is random.
+    let mut handle = None;
     for exchange in page.split("\n\n") {
         let (asked, promised) = exchange.split_once('\n').unwrap();
-        server.frame(asked.strip_prefix("--> ").unwrap());
+        let asked = asked.strip_prefix("--> ").unwrap();
+        server.frame(&asked.replace(NUMBERED, handle.as_deref().unwrap_or(NUMBERED)));
         let mut told: Vec<Vec<u8>> = promised.lines().map(|_| server.next_bytes().unwrap()).collect();
+        let answers = told.iter().filter_map(|bytes| serde_json::from_slice::<Value>(bytes).ok());
+        let attached = answers.filter_map(|answer| Some(answer["result"]["attachment"].as_str()?.to_owned())).next();
+        handle = handle.or(attached);
+        if let Some(handle) = &handle {
+            for bytes in &mut told {
+                *bytes = String::from_utf8_lossy(bytes).replace(handle, NUMBERED).into_bytes();
+            }
+        }
         // An answer and an event may overtake each other; events are numbered.
         for frame in promised.lines().map(|line| line.strip_prefix("<-- ").unwrap()) {
             let is_it = |bytes: &[u8]| match frame.split_once('…') {

@@ -1,10 +1,14 @@
 //! How runtimes are asked what they do, and what a bad one costs: one row of problems, and nothing of the others.
 
 use crate::support::inventory::{hosting, ids, list, listed, problems, receipts_in};
-use crate::support::runtime::{Bad, Flavour, Options, Process, Route, Runtime, SENTINEL_TOKEN};
+use crate::support::runtime::{Bad, Flavour, Options, Process, Receipt, Route, Runtime, SENTINEL_TOKEN};
 use crate::support::{DEADLINE, Home, Server, Spawn, uuid};
+use nix::unistd::{Uid, geteuid, setfsuid};
 use serde_json::{Value, json};
+use std::io::Read;
 use std::net::TcpListener;
+use std::sync::mpsc;
+use std::thread;
 use std::time::Instant;
 
 const WORKSPACE: &str = "/home/dev/demo";
@@ -215,6 +219,51 @@ fn one_that_refuses_or_is_gone_costs_one_row_too() {
     scene.other.cut();
     let answer = list(&mut scene.server, json!({}));
     assert_eq!((ids(&answer), problems(&answer)), (vec!["good".into(), "other".into()], vec![]));
+}
+
+#[test]
+fn port_of_another_user_receives_nothing() {
+    if !geteuid().is_root() {
+        return;
+    }
+    let home = Home::new();
+    let (tell, port) = mpsc::channel();
+    // The rights are those of this thread alone: the listener and what it accepts belong to another user.
+    let foreign = thread::spawn(move || {
+        setfsuid(Uid::from_raw(65_534));
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        tell.send(listener.local_addr().unwrap().port()).unwrap();
+        let mut read = Vec::new();
+        listener.accept().unwrap().0.read_to_end(&mut read).unwrap();
+        read
+    });
+    let url = format!("http://127.0.0.1:{}", port.recv().unwrap());
+    let receipt = Receipt::new(&Options::main("one", WORKSPACE), &url);
+    receipt.write(&receipts_in(home.path()));
+    let mut server = Spawn::new(home).open();
+    let answer = list(&mut server, json!({}));
+    assert_eq!(ids(&answer), Vec::<String>::new());
+    assert_eq!(problems(&answer)[0]["reason"], "identity_mismatch");
+    assert_eq!(foreign.join().unwrap(), b"");
+}
+
+#[test]
+fn escapes_in_an_answer_do_not_hide_the_token() {
+    let mut scene = Scene::new();
+    let escaped: String = SENTINEL_TOKEN.chars().map(|c| format!("\\u{:04x}", u32::from(c))).collect();
+    let nested = escaped.replace('\\', "\\\\");
+    let descriptor = json!({ "id": 1, "result": { "session_id": "other", "source_harness": "claude-code",
+        "model": "ESCAPED", "emulation_profile": "NESTED", "turn_state": "idle", "connection_state": "connected",
+        "x": { "NESTED": "ESCAPED" } } });
+    let body = descriptor.to_string().replace("ESCAPED", &escaped).replace("NESTED", &nested);
+    scene.other.misbehave(Route::Rpc("describe".into()), Bad::Body(body.into_bytes()));
+    let answer = list(&mut scene.server, json!({}));
+    assert_eq!(
+        (&answer["entries"][1]["model"], &answer["entries"][1]["profile"]),
+        (&json!("<token>"), &json!("<token>"))
+    );
+    let described = scene.server.request("runtime/describe", json!({ "runtimeId": "other" })).result();
+    assert_eq!(described["descriptor"]["x"], json!({ "<token>": "<token>" }));
 }
 
 #[test]
