@@ -84,7 +84,10 @@ fn tell_policies(local: &Local, peers: &[Peer]) {
         let settings = match local.settings(SettingsReadParams { home: Some(home.to_owned()) }) {
             Ok(settings) => settings,
             Err(error) if error.reason() == Reason::InvalidSettings => {
-                note(&format!("The user's own settings of these sessions do not count: {}", plain(&error.to_string())));
+                note(&format!(
+                    "The user's own settings of these sessions cannot be read: {}",
+                    plain(&error.to_string())
+                ));
                 continue;
             }
             // `tackroom settings` tells of it.

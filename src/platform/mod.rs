@@ -1,5 +1,6 @@
 //! Where the operating system shows: files, processes, descriptors. The only place for `cfg` and `unsafe`.
 
+mod attributes;
 pub mod child;
 pub mod connection;
 pub mod detach;
@@ -8,6 +9,7 @@ pub mod exec;
 pub mod files;
 pub mod git;
 pub mod lines;
+pub mod links;
 pub mod locks;
 pub mod memory;
 pub mod private;

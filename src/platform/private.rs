@@ -13,6 +13,15 @@ pub enum Unfit {
     /// The name is a symbolic link, to whatever.
     #[error("it is a symbolic link")]
     Link,
+    /// A link leads to what is not there.
+    #[error("its symbolic link leads to a file that does not exist")]
+    Dangling,
+    /// Links lead to each other.
+    #[error("its symbolic links lead in a circle")]
+    LinkLoop,
+    /// Another user could change where a link leads.
+    #[error("its symbolic link, or a directory that it leads through, belongs to another user")]
+    ForeignLink,
     /// What should be a file is a directory, a FIFO, a device or a socket.
     #[error("it is not a regular file")]
     NotRegular,
@@ -40,7 +49,7 @@ impl Unfit {
     /// The stable word for it.
     pub fn word(&self) -> &'static str {
         match self {
-            Self::Link => "symlink",
+            Self::Link | Self::Dangling | Self::LinkLoop | Self::ForeignLink => "symlink",
             Self::NotRegular => "not_regular",
             Self::NotDirectory => "not_a_directory",
             Self::ForeignOwner => "foreign_owner",
@@ -104,6 +113,7 @@ pub fn temporary_directory(prefix: &str) -> io::Result<tempfile::TempDir> {
 #[cfg(unix)]
 pub(super) mod system {
     use super::{Path, Stamp, Unfit, io};
+    use crate::platform::attributes::Attributes;
     use nix::dir::Dir;
     use nix::errno::Errno;
     use nix::fcntl::{AT_FDCWD, AtFlags, OFlag, openat, renameat};
@@ -182,10 +192,10 @@ pub(super) mod system {
         Ok(opened.map(|(descriptor, _)| Held(descriptor)))
     }
 
-    /// Gives a file of ours the owner and the mode of another one. Only a group that has no other rights than everybody
-    /// may be left out, since not every owner may give a file to each group that it was in.
-    fn take_after(file: &File, like: &FileStat) -> io::Result<()> {
-        let ours = fstat(file)?;
+    /// Gives an empty file of ours the owner, the mode and the extended attributes of another one. Only a group that has no
+    /// other rights than everybody may be left out, since not every owner may give a file to each group that it was in.
+    fn take_after(file: &File, other: &File) -> io::Result<()> {
+        let (ours, like) = (fstat(file)?, fstat(other)?);
         let by_group = (like.st_mode >> 3) & 0o7 != like.st_mode & 0o7;
         if (ours.st_uid, ours.st_gid) != (like.st_uid, like.st_gid) {
             match fchown(file, Some(Uid::from_raw(like.st_uid)), Some(Gid::from_raw(like.st_gid))) {
@@ -193,7 +203,9 @@ pub(super) mod system {
                 changed => changed?,
             }
         }
-        Ok(fchmod(file, Mode::from_bits_truncate(like.st_mode))?)
+        fchmod(file, Mode::from_bits_truncate(like.st_mode))?;
+        // Last: an access control list and the mode change each other.
+        Attributes::of(other)?.give_to(file)
     }
 
     pub fn make(path: &Path) -> io::Result<()> {
@@ -284,8 +296,9 @@ pub(super) mod system {
             }
         }
 
-        /// Writes a file that must not be there yet: a private one, or one with the owner and the mode of another.
-        pub fn write_named(&self, temporary: &str, content: &[u8], like: Option<&FileStat>) -> io::Result<File> {
+        /// Writes a file that must not be there yet: a private one, or one with the owner, the mode and the extended
+        /// attributes of another.
+        pub fn write_named(&self, temporary: &str, content: &[u8], like: Option<&File>) -> io::Result<File> {
             let flags = OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_WRONLY | OFlag::O_CLOEXEC;
             let mut file = File::from(openat(&self.0, temporary, flags, ONLY_OURS)?);
             let prepared = like.map_or(Ok(()), |like| take_after(&file, like));

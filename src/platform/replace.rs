@@ -64,7 +64,7 @@ impl Place {
         self.0.clear(temporary);
     }
 
-    /// Puts `content` in the place of `old`: with its mode and its owner, whole, also after a crash. Without `old` it
+    /// Puts `content` in the place of `old`: with its mode, owner and attributes, whole, also after a crash. Without `old` it
     /// makes a private file where none is. Meanwhile a file is called `temporary`, a name that only who has the lock uses.
     pub fn replace(
         &self,
@@ -82,6 +82,7 @@ mod system {
     use super::super::private::system::{Held, judge_kind, open_judged};
     use super::{Path, Stamp, Unfit, Unreplaced, Version, io};
     use crate::limits;
+    use crate::platform::attributes::Attributes;
     use nix::errno::Errno;
     use nix::fcntl::{AT_FDCWD, AtFlags, OFlag, renameat};
     use nix::sys::stat::{FileStat, SFlag, fstat, fstatat};
@@ -173,7 +174,11 @@ mod system {
             if owner != us && (old.is_none() || us != 0) {
                 return Err(Unfit::ForeignOwner.into());
             }
-            let like = old.map(|old| &old.system.status);
+            // Its other name would keep the old content.
+            if old.is_some_and(|old| old.system.status.st_nlink > 1) {
+                return Err(Unfit::HardLink.into());
+            }
+            let like = old.map(|old| &old.system.file);
             self.0.write_named(temporary, content, like).map_err(Unfit::from)?;
             self.read(temporary, content.len())?.ok_or(Unreplaced::Changed)
         }
@@ -189,32 +194,37 @@ mod system {
         }
 
         fn take_place(&self, name: &str, temporary: &str, old: &Version, ours: Version) -> Result<(), Unreplaced> {
+            if !self.is_still(name, old) || !has_attributes_of(&ours, old) {
+                return Err(Unreplaced::Changed);
+            }
             match self.exchange(name, temporary) {
                 Ok(()) => {
-                    let judged = self.judge(temporary, old);
+                    let judged = self.judge(temporary, old, &ours);
                     if judged.is_err() {
                         self.put_back(name, temporary, ours);
                     }
                     judged
                 }
                 Err(Errno::ENOENT) => Err(Unreplaced::Changed),
-                // Not every file system can do that. What is written between this look and the next step is lost.
-                Err(Errno::EINVAL | Errno::ENOSYS | Errno::EOPNOTSUPP) if self.is_still(name, old) => {
+                // Not every file system can do that. What is written between that look and this step is lost.
+                Err(Errno::EINVAL | Errno::ENOSYS | Errno::EOPNOTSUPP) => {
                     Ok(renameat(&self.0.0, temporary, &self.0.0, name).map_err(Unfit::from)?)
                 }
-                Err(Errno::EINVAL | Errno::ENOSYS | Errno::EOPNOTSUPP) => Err(Unreplaced::Changed),
                 Err(error) => Err(Unfit::from(error).into()),
             }
         }
 
         /// Whether what came out is what was read, and nobody can write it any more.
-        fn judge(&self, temporary: &str, old: &Version) -> Result<(), Unreplaced> {
+        fn judge(&self, temporary: &str, old: &Version, ours: &Version) -> Result<(), Unreplaced> {
             if !self.is_still(temporary, old) {
                 return Err(Unreplaced::Changed);
             }
             self.0.sync().map_err(Unfit::from)?;
             // Who had found the old file by its name, but not opened it yet, has by now.
-            if self.is_still(temporary, old) { Ok(()) } else { Err(Unreplaced::Changed) }
+            match self.is_still(temporary, old) && has_attributes_of(ours, old) {
+                true => Ok(()),
+                false => Err(Unreplaced::Changed),
+            }
         }
 
         /// Puts back what came out for ours, or what came out for that: the last that somebody else wrote stays.
@@ -236,7 +246,7 @@ mod system {
         /// Whether what has this name is what was read, and nobody is writing it.
         fn is_still(&self, name: &str, version: &Version) -> bool {
             let Witness { file, status: then } = &version.system;
-            let told = |it: &FileStat| (it.st_dev, it.st_ino, it.st_mode, it.st_uid, it.st_gid);
+            let told = |it: &FileStat| (it.st_dev, it.st_ino, it.st_mode, it.st_uid, it.st_gid, it.st_nlink);
             fstatat(&self.0.0, name, AtFlags::AT_SYMLINK_NOFOLLOW).is_ok_and(|now| told(&now) == told(then))
                 && !is_being_written(file)
                 && content_of(file, version.content.len()).is_ok_and(|now| now == version.content)
@@ -261,9 +271,28 @@ mod system {
         }
     }
 
+    /// Whether one file lets in whom the other one does, as far as extended attributes tell.
+    pub(super) fn has_attributes_of(ours: &Version, old: &Version) -> bool {
+        let of = |version: &Version| Attributes::of(&version.system.file).ok();
+        of(ours).is_some_and(|ours| of(old) == Some(ours))
+    }
+
+    /// Whether somebody has it open for writing, and keeps it open for a while. A program that this process starts in another
+    /// thread holds copies of all our descriptors from its fork until it runs, also of that by which this file was written: it
+    /// is waited for.
+    fn is_being_written(file: &File) -> bool {
+        for _ in 0..limits::WRITER_LOOKS {
+            if !has_writer(file) {
+                return false;
+            }
+            std::thread::sleep(limits::WRITER_PAUSE);
+        }
+        has_writer(file)
+    }
+
     /// Whether somebody has it open for writing: then no lease is given. Where nobody can tell, nobody has.
     #[cfg(target_os = "linux")]
-    fn is_being_written(file: &File) -> bool {
+    fn has_writer(file: &File) -> bool {
         use std::os::fd::AsRawFd;
         const F_SETSIG: libc::c_int = 10;
         // SAFETY: each takes an open descriptor and a number. Who breaks the lease sends a signal that is ignored.
@@ -277,7 +306,7 @@ mod system {
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn is_being_written(_file: &File) -> bool {
+    fn has_writer(_file: &File) -> bool {
         false
     }
 }

@@ -1,5 +1,6 @@
 use super::*;
-use crate::platform::testing::as_nobody;
+use crate::platform::attributes::Attributes;
+use crate::platform::testing::{as_nobody, get_attribute, set_attribute};
 use std::fs::{self, File, Permissions};
 use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
@@ -72,6 +73,84 @@ fn a_file_is_replaced_whole_with_its_mode_and_owner() {
         assert_eq!(fs::read(scene.path()).unwrap(), b"ours");
         assert_eq!(fs::read_dir(scene.home.path()).unwrap().count(), 1);
     }
+}
+
+/// Lets the user 1234 write a file that its owner alone could read.
+fn let_in(path: &std::path::Path) {
+    let mut list = 2u32.to_le_bytes().to_vec();
+    for (tag, rights, id) in
+        [(1u16, 6u16, u32::MAX), (2, 6, 1_234), (4, 0, u32::MAX), (0x10, 6, u32::MAX), (0x20, 0, u32::MAX)]
+    {
+        list.extend([tag.to_le_bytes(), rights.to_le_bytes()].concat());
+        list.extend(id.to_le_bytes());
+    }
+    set_attribute(path, "system.posix_acl_access", &list);
+}
+
+#[test]
+fn access_control_list_and_other_attributes_are_kept() {
+    let scene = Scene::new();
+    let_in(&scene.path());
+    set_attribute(&scene.path(), "user.note", b"mine");
+    let attributes = || Attributes::of(&File::open(scene.path()).unwrap()).unwrap();
+    let (before, mode) = (attributes(), fs::metadata(scene.path()).unwrap().mode());
+    let old = scene.place.read("file", 9).unwrap().unwrap();
+    scene.place.replace("file", TEMPORARY, Some(&old), b"ours").unwrap();
+    assert_eq!(attributes(), before);
+    assert_eq!((fs::read(scene.path()).unwrap(), fs::metadata(scene.path()).unwrap().mode()), (b"ours".to_vec(), mode));
+}
+
+#[test]
+fn default_list_of_the_directory_lets_nobody_in() {
+    let scene = Scene::new();
+    let_in(&scene.path());
+    let list = get_attribute(&scene.path(), "system.posix_acl_access");
+    let scene = Scene::new();
+    set_attribute(scene.home.path(), "system.posix_acl_default", &list);
+    scene.replace().unwrap();
+    assert_eq!(Attributes::of(&File::open(scene.path()).unwrap()).unwrap(), Attributes::default());
+}
+
+#[test]
+fn attributes_that_change_meanwhile_are_not_lost() {
+    if !alone("attributes_that_change_meanwhile_are_not_lost") {
+        return;
+    }
+    let scene = Scene::new();
+    let ours = {
+        fs::write(scene.home.path().join(TEMPORARY), "ours").unwrap();
+        scene.place.read(TEMPORARY, 9).unwrap().unwrap()
+    };
+    set_attribute(&scene.path(), "user.note", b"new");
+    assert!(!system::has_attributes_of(&ours, &scene.old));
+}
+
+#[test]
+fn hard_linked_file_is_refused() {
+    let scene = Scene::new();
+    fs::hard_link(scene.path(), scene.home.path().join("second")).unwrap();
+    let old = scene.place.read("file", 9).unwrap().unwrap();
+    let refused = scene.place.replace("file", TEMPORARY, Some(&old), b"ours");
+    assert!(matches!(refused, Err(Unreplaced::Unfit(Unfit::HardLink))), "{refused:?}");
+    assert_eq!(fs::read(scene.path()).unwrap(), b"old");
+    assert_eq!(fs::read_dir(scene.home.path()).unwrap().count(), 2);
+}
+
+#[test]
+fn descriptor_that_is_soon_closed_is_no_writer() {
+    let scene = Scene::new();
+    let copy = File::options().write(true).open(scene.path()).unwrap();
+    std::thread::scope(|threads| {
+        // As a program does that was forked and is about to run.
+        threads.spawn(|| {
+            let _copy = copy;
+            while !scene.home.path().join(TEMPORARY).exists() {
+                std::thread::yield_now();
+            }
+        });
+        scene.replace().unwrap();
+    });
+    assert_eq!(fs::read(scene.path()).unwrap(), b"ours");
 }
 
 #[test]

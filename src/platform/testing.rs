@@ -1,5 +1,8 @@
 //! What tests need of the operating system.
 
+use std::ffi::CString;
+use std::path::Path;
+
 /// Runs something with the rights of a user who owns nothing. Only this thread has them: it must end with it.
 #[cfg(target_os = "linux")]
 pub fn as_nobody<T>(run: impl FnOnce() -> T) -> T {
@@ -118,4 +121,28 @@ impl Drop for Holder {
         let _ = self.child.kill();
         self.child.wait().unwrap();
     }
+}
+
+fn name(path: &Path, attribute: &str) -> (CString, CString) {
+    (CString::new(path.to_str().unwrap()).unwrap(), CString::new(attribute).unwrap())
+}
+
+/// Gives a file an extended attribute.
+#[cfg(target_os = "linux")]
+pub fn set_attribute(path: &Path, attribute: &str, value: &[u8]) {
+    let (path, attribute) = name(path, attribute);
+    // SAFETY: both names end with NUL, and the value is as long as is said.
+    let set = unsafe { libc::setxattr(path.as_ptr(), attribute.as_ptr(), value.as_ptr().cast(), value.len(), 0) };
+    assert_eq!(set, 0, "{}", std::io::Error::last_os_error());
+}
+
+/// An extended attribute of a file.
+#[cfg(target_os = "linux")]
+pub fn get_attribute(path: &Path, attribute: &str) -> Vec<u8> {
+    let (path, attribute) = name(path, attribute);
+    let mut value = vec![0; 1 << 16];
+    // SAFETY: both names end with NUL, and the buffer is as large as is said.
+    let size = unsafe { libc::getxattr(path.as_ptr(), attribute.as_ptr(), value.as_mut_ptr().cast(), value.len()) };
+    value.truncate(usize::try_from(size).expect("the attribute"));
+    value
 }

@@ -170,13 +170,13 @@ mod system {
         let (directory, name) = parent(root, below)?;
         // Opened only to see whether it may be written to: a new one in its place asks for no right on it.
         match open_file(&directory, name, OFlag::O_WRONLY) {
-            Ok((_, status)) => replace(directory, name, content, &status),
+            Ok((file, _)) => replace(directory, name, content, &file),
             Err(Unfit::Absent) => create(directory, name, content),
             Err(error) => Err(error),
         }
     }
 
-    fn replace(directory: OwnedFd, name: &OsStr, content: &[u8], like: &FileStat) -> Result<(), Unfit> {
+    fn replace(directory: OwnedFd, name: &OsStr, content: &[u8], like: &File) -> Result<(), Unfit> {
         let directory = Held(directory);
         let temporary = format!(".tackroom-{}", random::hex::<8>()?);
         directory.write_named(&temporary, content, Some(like))?;
@@ -335,6 +335,10 @@ mod tests {
         let metadata = fs::metadata(&file).unwrap();
         assert_eq!((metadata.mode() & 0o777, fs::read(&file).unwrap()), (0o751, b"changed".to_vec()));
         assert_ne!(metadata.ino(), before);
+        let note = "user.note";
+        crate::platform::testing::set_attribute(&file, note, b"mine");
+        write(&root, &file, b"again").unwrap();
+        assert_eq!(crate::platform::testing::get_attribute(&file, note), b"mine");
         assert_eq!(fs::read_dir(&root).unwrap().count(), 2);
         assert_eq!(fs::read(root.join("sub/new")).unwrap(), b"new");
         assert!(matches!(write(&root, &root.join("none/new"), b"x"), Err(Unfit::Absent)));

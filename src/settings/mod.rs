@@ -10,6 +10,7 @@ mod tests;
 
 use crate::harness::Attendant;
 use crate::limits;
+use crate::platform::links;
 use crate::platform::private::Unfit;
 use crate::platform::replace::{Place, Unreplaced, Version};
 use crate::protocol::{InboundPolicy, Settings, SettingsEvidence};
@@ -61,7 +62,7 @@ pub enum Error {
 
 /// Reads the settings in a home of Claude Code. Where there is no file nothing is set.
 pub fn read(home: &Path) -> Result<Settings, Error> {
-    let home = Home(home);
+    let home = Home::of(home)?;
     let version = match home.open()? {
         Some(place) => home.version(&place)?,
         None => None,
@@ -77,15 +78,20 @@ pub fn update(
     expected: Option<&str>,
     attendant: &dyn Attendant,
 ) -> Result<Settings, Error> {
-    let home = Home(home);
+    let named = home;
+    let home = Home::of(named)?;
     let place = match home.open()? {
         Some(place) => place,
         None => match home.edit(None, policy, expected)? {
-            Some(_) => Place::create(home.0).map_err(|unfit| home.unfit_directory(unfit))?,
+            Some(_) => Place::create(&home.directory).map_err(|unfit| home.unfit_directory(unfit))?,
             None => return home.settings(&[]),
         },
     };
     home.lock(&place, attendant)?;
+    if Home::of(named)? != home {
+        // Another file is meant by now.
+        return Err(Error::Busy);
+    }
     place.clear(TEMPORARY);
     let old = home.version(&place)?;
     let Some(new) = home.edit(old.as_ref(), policy, expected)? else {
@@ -94,26 +100,42 @@ pub fn update(
     if attendant.cancelled() {
         return Err(Error::Cancelled);
     }
-    match place.replace(FILE, TEMPORARY, old.as_ref(), &new) {
+    match place.replace(&home.file, TEMPORARY, old.as_ref(), &new) {
         Ok(()) => home.settings(&new),
         Err(Unreplaced::Unfit(unfit)) => Err(home.unfit(unfit)),
         Err(Unreplaced::Changed) => {
-            let now = place.read(FILE, limits::SETTINGS_BYTES).ok();
+            let now = place.read(&home.file, limits::SETTINGS_BYTES).ok();
             let actual = now.map(|version| revision(content(version.as_ref())));
             Err(Error::Changed { expected: revision(content(old.as_ref())), actual })
         }
     }
 }
 
-struct Home<'a>(&'a Path);
+/// A home, and where its settings are: Claude Code follows links of the home and of the file, reads what they lead to, and
+/// writes there.
+#[derive(PartialEq, Eq)]
+struct Home<'a> {
+    named: &'a Path,
+    directory: PathBuf,
+    file: String,
+}
 
-impl Home<'_> {
+impl<'a> Home<'a> {
+    fn of(named: &'a Path) -> Result<Self, Error> {
+        let unfit = |path: PathBuf| |unfit| Error::Unfit { path, unfit };
+        let directory = links::follow(named).map_err(unfit(named.to_owned()))?;
+        let file = links::follow(&directory.join(FILE)).map_err(unfit(named.join(FILE)))?;
+        let name = file.file_name().and_then(|name| name.to_str()).ok_or(Unfit::NotRegular);
+        let name = name.map_err(unfit(named.join(FILE)))?.to_owned();
+        Ok(Self { named, directory: file.parent().unwrap_or(&directory).to_owned(), file: name })
+    }
+
     fn path(&self) -> PathBuf {
-        self.0.join(FILE)
+        self.named.join(FILE)
     }
 
     fn open(&self) -> Result<Option<Place>, Error> {
-        Place::open(self.0).map_err(|unfit| self.unfit_directory(unfit))
+        Place::open(&self.directory).map_err(|unfit| self.unfit_directory(unfit))
     }
 
     fn lock(&self, place: &Place, attendant: &dyn Attendant) -> Result<(), Error> {
@@ -146,7 +168,7 @@ impl Home<'_> {
     }
 
     fn version_once(&self, place: &Place) -> Result<Option<Version>, Error> {
-        place.read(FILE, limits::SETTINGS_BYTES).map_err(|unfit| self.unfit(unfit))
+        place.read(&self.file, limits::SETTINGS_BYTES).map_err(|unfit| self.unfit(unfit))
     }
 
     /// What the file says.
@@ -197,7 +219,7 @@ impl Home<'_> {
     }
 
     /// `None` for an empty file, which Claude Code takes for an empty object.
-    fn document<'a>(&self, content: &'a [u8]) -> Result<Option<Document<'a>>, Error> {
+    fn document<'b>(&self, content: &'b [u8]) -> Result<Option<Document<'b>>, Error> {
         if content.is_empty() {
             return Ok(None);
         }
@@ -213,7 +235,7 @@ impl Home<'_> {
     }
 
     fn unfit_directory(&self, unfit: Unfit) -> Error {
-        Error::Unfit { path: self.0.to_owned(), unfit }
+        Error::Unfit { path: self.named.to_owned(), unfit }
     }
 }
 

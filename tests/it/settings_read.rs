@@ -89,25 +89,44 @@ fn what_cannot_be_understood_says_so() {
 }
 
 #[test]
-fn links_and_what_is_no_file_are_left_alone() {
+fn what_is_no_file_is_left_alone() {
     let mut server = Spawn::new(Home::new()).open();
     let (path, target) = (settings_of(&server.home), server.home.path().join("target"));
     let mut refused = || {
         server.request("settings/read", json!({})).error().is(-32031, "invalid_settings");
     };
-    fs::write(&target, r#"{"crossSessionInbound":"hold"}"#).unwrap();
-    symlink(&target, &path).unwrap();
-    refused();
-    fs::remove_file(&path).unwrap();
+    for leads_to in [target.as_path(), path.as_path(), path.parent().unwrap()] {
+        symlink(leads_to, &path).unwrap();
+        refused();
+        fs::remove_file(&path).unwrap();
+    }
     nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
     refused();
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
     refused();
-    fs::remove_dir(&path).unwrap();
-    fs::rename(path.parent().unwrap(), target.with_file_name("elsewhere")).unwrap();
-    symlink("elsewhere", path.parent().unwrap()).unwrap();
+    fs::remove_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path.parent().unwrap(), "").unwrap();
     refused();
+}
+
+#[test]
+fn settings_are_read_through_links_as_claude_code_reads_them() {
+    let mut server = Spawn::new(Home::new()).open();
+    let (path, dotfiles) = (settings_of(&server.home), server.home.path().join("dotfiles"));
+    fs::create_dir(&dotfiles).unwrap();
+    let content = r#"{"crossSessionInbound":"hold"}"#;
+    fs::write(dotfiles.join("claude.json"), content).unwrap();
+    symlink("../dotfiles/claude.json", &path).unwrap();
+    let mut told = || server.request("settings/read", json!({})).result();
+    let expected = json!({ "path": path, "revision": revision(content), "crossSessionInbound": "hold",
+        "userAllowsAutomaticDelivery": false, "evidence": "user" });
+    assert_eq!(told(), expected);
+    fs::rename(path.parent().unwrap(), dotfiles.join("claude")).unwrap();
+    symlink("dotfiles/claude", path.parent().unwrap()).unwrap();
+    fs::remove_file(&path).unwrap();
+    symlink(dotfiles.join("claude.json"), &path).unwrap();
+    assert_eq!(told(), expected);
 }
 
 #[test]

@@ -130,21 +130,86 @@ fn what_is_no_object_in_a_file_is_left_alone() {
         assert_eq!(fs::read_to_string(&path).unwrap(), content);
     }
     fs::remove_file(&path).unwrap();
-    symlink(&target, &path).unwrap();
-    refused(json!("hold"));
-    assert!(!target.exists());
-    fs::write(&target, "{}").unwrap();
+    for leads_to in [&target, &path] {
+        symlink(leads_to, &path).unwrap();
+        refused(json!("hold"));
+        assert!(!target.exists());
+        fs::remove_file(&path).unwrap();
+    }
+    fs::write(&path, "{}").unwrap();
+    fs::hard_link(&path, &target).unwrap();
     refused(json!("hold"));
     fs::remove_file(&path).unwrap();
     nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
     refused(json!("hold"));
     fs::remove_file(&path).unwrap();
     fs::remove_dir(path.parent().unwrap()).unwrap();
-    fs::create_dir(target.with_file_name("elsewhere")).unwrap();
     symlink("elsewhere", path.parent().unwrap()).unwrap();
     refused(json!("hold"));
     assert_eq!(fs::read_to_string(&target).unwrap(), "{}");
-    assert_eq!(fs::read_dir(target.with_file_name("elsewhere")).unwrap().count(), 0);
+    assert!(!target.with_file_name("elsewhere").exists());
+}
+
+#[test]
+fn what_links_lead_to_is_changed_and_the_links_stay() {
+    let mut server = serve(Home::new());
+    let (path, dotfiles) = (settings_of(&server.home), server.home.path().join("dotfiles"));
+    let target = dotfiles.join("claude/settings.json");
+    fs::create_dir(&dotfiles).unwrap();
+    fs::rename(path.parent().unwrap(), dotfiles.join("claude")).unwrap();
+    symlink("dotfiles/claude", path.parent().unwrap()).unwrap();
+    set(&mut server, json!("hold"));
+    let now = r#"{
+  "crossSessionInbound": "hold"
+}
+"#;
+    assert_eq!(fs::read_to_string(&target).unwrap(), now);
+
+    let own = dotfiles.join("own.json");
+    fs::rename(&target, &own).unwrap();
+    fs::set_permissions(&own, Permissions::from_mode(0o640)).unwrap();
+    symlink(&own, &target).unwrap();
+    assert_eq!(set(&mut server, json!("accept"))["path"], json!(path));
+    assert_eq!(fs::read_to_string(&own).unwrap(), now.replace("hold", "accept"));
+    assert_eq!(fs::metadata(&own).unwrap().mode() & 0o7777, 0o640);
+    assert_eq!(fs::read_link(&target).unwrap(), own);
+    assert_eq!(fs::read_link(path.parent().unwrap()).unwrap().to_str(), Some("dotfiles/claude"));
+    let names = |directory: &std::path::Path| fs::read_dir(directory).unwrap().count();
+    assert_eq!((names(&dotfiles), names(&dotfiles.join("claude"))), (2, 1));
+}
+
+#[test]
+fn links_into_the_directories_of_others_are_refused() {
+    let mut server = serve(Home::new());
+    let (path, theirs) = (settings_of(&server.home), server.home.path().join("theirs"));
+    fs::create_dir(&theirs).unwrap();
+    fs::write(theirs.join("settings.json"), "{}").unwrap();
+    chown(&theirs, Some(65_534), None).unwrap();
+    symlink(theirs.join("settings.json"), &path).unwrap();
+    let failure = server.request("settings/update", json!({ "crossSessionInbound": "accept" })).error();
+    assert!(failure.is(-32031, "invalid_settings").message.contains("belongs to another user"), "{}", failure.message);
+    assert_eq!(fs::read(theirs.join("settings.json")).unwrap(), b"{}");
+}
+
+/// As `setfacl -m u:1234:rw` writes it.
+const LIST: &[u8] = b"\x02\0\0\0\x01\0\x06\0\xff\xff\xff\xff\x02\0\x06\0\xd2\x04\0\0\x04\0\0\0\xff\xff\xff\xff\x10\0\x06\0\xff\xff\xff\xff\x20\0\0\0\xff\xff\xff\xff";
+
+#[test]
+fn access_control_list_is_kept() {
+    let mut server = serve(with_settings("{}"));
+    let path = settings_of(&server.home);
+    fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+    let name = c"system.posix_acl_access";
+    let at = std::ffi::CString::new(path.to_str().unwrap()).unwrap();
+    // SAFETY: both names end with NUL, and the list is as long as is said.
+    let set_list = unsafe { libc::setxattr(at.as_ptr(), name.as_ptr(), LIST.as_ptr().cast(), LIST.len(), 0) };
+    assert_eq!(set_list, 0, "{}", std::io::Error::last_os_error());
+    set(&mut server, json!("accept"));
+    let mut list = vec![0; 100];
+    // SAFETY: both names end with NUL, and the buffer is as large as is said.
+    let size = unsafe { libc::getxattr(at.as_ptr(), name.as_ptr(), list.as_mut_ptr().cast(), list.len()) };
+    assert_eq!(&list[..size.unsigned_abs()], LIST);
+    assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, 0o660);
 }
 
 #[test]
