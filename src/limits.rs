@@ -68,8 +68,35 @@ pub const GIT_POINTER: usize = 8 << 10;
 pub const GIT_HOPS: usize = 8;
 /// How long a locked database is waited for.
 pub const DATABASE_BUSY: Duration = Duration::from_millis(250);
-/// Bytes of a database and its journal that are copied to see it as it was before a transaction that is half done.
+/// Bytes of a database and its journal that are copied into memory to read it as it was before a transaction that is half
+/// done.
 pub const DATABASE_COPY: u64 = 256 << 20;
+/// How long the queries of a list may work on one database: processor time of their thread, less than [`ROOT_SILENCE`].
+pub const DATABASE_LIST: Duration = Duration::from_millis(2_500);
+/// The same for the queries about one session.
+pub const DATABASE_SESSION: Duration = Duration::from_secs(10);
+/// Sessions of one database; one with more is not listed.
+pub const DATABASE_SESSIONS: usize = 250_000;
+/// Bytes of a database that one of its sessions takes at least. A file that claims more sessions is damaged or made to harm.
+pub const DATABASE_SESSION_BYTES: u64 = 16;
+/// Bytes of the largest value that SQLite makes or takes apart. Only up to [`LINE_MAX`] of one is handed on.
+pub const DATABASE_VALUE: i32 = 64 << 20;
+/// Bytes of a statement, those by which the tables were created included.
+pub const DATABASE_SQL: i32 = 256 << 10;
+/// Tables and indexes of a database.
+pub const DATABASE_OBJECTS: i32 = 4_096;
+/// Columns of a table.
+pub const DATABASE_COLUMNS: i32 = 512;
+/// Depth of an expression.
+pub const DATABASE_EXPRESSION: i32 = 128;
+/// Parts of a compound statement.
+pub const DATABASE_COMPOUND: i32 = 16;
+/// Bytes that SQLite may allocate, all readers together.
+pub const DATABASE_HEAP: i64 = 512 << 20;
+/// Bytes of an id, a model, a directory and the like in a database; a longer one is none.
+pub const DATABASE_NAME: usize = 4 << 10;
+/// Parts of one message that are read.
+pub const MESSAGE_PARTS: usize = 10_000;
 /// Bytes of the system's list of locks that are read.
 pub const LOCK_TABLE: u64 = 4 << 20;
 /// Open files of a process that are looked through for one.
@@ -120,6 +147,8 @@ pub const COURIER_DIRECTORY_AGE: Duration = Duration::from_secs(60 * 60);
 
 /// A root of which nothing was read for so long is left out of an answer.
 pub const ROOT_SILENCE: Duration = Duration::from_secs(3);
+/// When a root that was left out is read again by another thread; the time doubles with each.
+pub const ROOT_AGAIN: Duration = Duration::from_secs(10);
 /// Threads that read session files at the same time.
 pub const READERS: usize = 8;
 /// Files below one root; a store with more is cut, and coverage says so.

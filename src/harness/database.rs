@@ -1,17 +1,65 @@
 //! Rows of databases whose columns come and go with the versions of their programs.
 
+use super::{Attendant, Session, Skip, Source};
+use crate::limits;
+use crate::platform::sqlite::{self, Budget};
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, Row, ffi};
 use std::borrow::Cow;
 
-/// The columns that a table has here; none where there is no such table.
+/// Reads what a list needs of a database; `None` of the query means that its tables are unknown ones.
+pub fn read_list<T>(
+    source: &Source,
+    query: impl Fn(&Connection) -> rusqlite::Result<Option<T>>,
+) -> Result<Option<T>, Skip> {
+    Ok(sqlite::read(&source.path, &Budget::of_list(), query)?)
+}
+
+/// Reads what is asked of one session, until it is no longer wanted.
+pub fn read_session<T>(
+    session: &Session,
+    attendant: Option<&dyn Attendant>,
+    query: impl Fn(&Connection) -> rusqlite::Result<T>,
+) -> Result<T, Skip> {
+    let is_cancelled = || attendant.is_some_and(Attendant::cancelled);
+    Ok(sqlite::read(&session.location, &Budget::of_session(&is_cancelled), query)?)
+}
+
+/// Visits the rows of a query for a list, as many as the database can hold: pages that lead back to each other make more.
+pub fn each_listed(
+    connection: &Connection,
+    source: &Source,
+    query: &str,
+    mut visit: impl FnMut(&Row<'_>) -> rusqlite::Result<()>,
+) -> rusqlite::Result<()> {
+    let bytes = source.stamp.size.saturating_add(source.beside.map_or(0, |log| log.size));
+    let room = usize::try_from(bytes / limits::DATABASE_SESSION_BYTES).unwrap_or(usize::MAX);
+    let mut statement = connection.prepare(query)?;
+    let mut rows = statement.query([])?;
+    let mut visited = 0;
+    while let Some(row) = rows.next()? {
+        visited += 1;
+        if visited > room.min(limits::DATABASE_SESSIONS) {
+            let message = format!("it claims more than {} sessions", visited - 1);
+            return Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_CORRUPT), Some(message)));
+        }
+        visit(row)?;
+    }
+    Ok(())
+}
+
+/// The columns that a table holds here; none where there is no such table. A view or a virtual table is none, and what is
+/// computed is not a column: reading those runs what the file's author wrote.
 #[derive(Default)]
 pub struct Columns(Vec<String>);
 
 impl Columns {
     /// Asks the database.
     pub fn of(connection: &Connection, table: &str) -> rusqlite::Result<Self> {
-        let mut statement = connection.prepare("select name from pragma_table_info(?)")?;
+        let mut statement = connection.prepare(
+            "select name from pragma_table_xinfo(?1) where hidden = 0 and exists
+               (select 1 from pragma_table_list(?1) where schema = 'main' and type = 'table')",
+        )?;
         let names = statement.query_map([table], |row| row.get(0))?.collect::<Result<_, _>>()?;
         Ok(Self(names))
     }
@@ -39,7 +87,13 @@ impl Columns {
 
 /// Whether a table has a row of this id.
 pub fn has_row(connection: &Connection, table: &str, id: &str) -> rusqlite::Result<bool> {
-    connection.prepare(&format!("select 1 from {table} where id = ?1"))?.exists([id])
+    Ok(Columns::of(connection, table)?.has("id")
+        && connection.prepare(&format!("select 1 from {table} where id = ?1"))?.exists([id])?)
+}
+
+/// A column of ids, names or paths; one that is too long is null.
+pub fn short(column: &str) -> String {
+    format!("case when octet_length({column}) <= {} then {column} end", limits::DATABASE_NAME)
 }
 
 /// A column of texts of any size: one that is longer than so many bytes is not loaded, and stands there as its size,
@@ -91,6 +145,9 @@ pub fn integer(row: &Row<'_>, at: usize) -> Option<i64> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod hostile;
 
 #[cfg(test)]
 mod tests {

@@ -438,6 +438,7 @@ impl From<sqlite::Error> for Skip {
         match error {
             sqlite::Error::Io(error) => error.into(),
             sqlite::Error::Empty => Self::Empty,
+            sqlite::Error::Cancelled => Self::Cancelled,
             error if error.is_busy() => Self::Busy(error.to_string()),
             error => Self::Malformed(error.to_string()),
         }

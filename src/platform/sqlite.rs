@@ -3,18 +3,22 @@
 //! SQLite's own read-only mode is not that: it creates `-wal` and `-shm` files, and leaves them. So the way in depends on
 //! what lies beside the database, and where no lock protects the reading, the files' stamps before and after must be equal.
 
+mod budget;
+mod journal;
+
+pub use budget::{Budget, Exceeded};
+
 use super::files::{Stamp, open_regular, read_at};
-use super::private;
 use crate::limits;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags, ffi};
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
+use std::time::Duration;
 use std::{fs, io, thread};
 
 /// Bytes of the log's index that change with each transaction.
@@ -39,8 +43,17 @@ pub enum Error {
     #[error("the database changed while it was read")]
     Changed,
     /// A transaction is half done, and what it takes to undo it in a copy is too much.
-    #[error("a transaction of its program is half done, and the database is too large to be copied without it")]
+    #[error("a transaction of its program is half done, and the database is too large to be read without it")]
     Large,
+    /// One of the files beside it that SQLite would open is a FIFO, a directory or a device.
+    #[error("the file beside it that ends in `{0}` is not a regular file")]
+    Beside(&'static str),
+    /// Its rows do not end within the time that a query may work.
+    #[error("its rows did not end within {} seconds of work", .0.as_secs_f32())]
+    Endless(Duration),
+    /// Nobody wants its rows any more.
+    #[error("the request was cancelled")]
+    Cancelled,
 }
 
 impl Error {
@@ -51,13 +64,18 @@ impl Error {
             Self::Sqlite(error) => {
                 matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
             }
-            Self::Io(_) | Self::Empty => false,
+            Self::Io(_) | Self::Empty | Self::Beside(_) | Self::Endless(_) | Self::Cancelled => false,
         }
     }
 }
 
-/// Runs a query over one consistent state of a database. The query runs again when the database changed under it.
-pub fn read<T>(path: &Path, query: impl Fn(&Connection) -> rusqlite::Result<T>) -> Result<T, Error> {
+/// Runs a query over one consistent state of a database, within a budget. The query runs again when the database changed
+/// under it.
+pub fn read<T>(
+    path: &Path,
+    budget: &Budget<'_>,
+    query: impl Fn(&Connection) -> rusqlite::Result<T>,
+) -> Result<T, Error> {
     keep_owners();
     let _reading = READING.read().unwrap_or_else(PoisonError::into_inner);
     // SQLite looks for a log beside the file that a link leads to.
@@ -67,35 +85,44 @@ pub fn read<T>(path: &Path, query: impl Fn(&Connection) -> rusqlite::Result<T>) 
             thread::sleep(limits::DATABASE_BUSY / ATTEMPTS);
         }
         let before = State::of(&path)?;
+        let run = |way: Way| way.run(&path, budget, &query);
         let result = match before.way() {
-            Way::Shared => match Way::Shared.run(&path, &query) {
-                Ok(value) => return Ok(value),
-                Err(_) => Way::Alone.run(&path, &query),
+            Way::Shared => match run(Way::Shared) {
+                Err(error) if !matches!(error, Error::Endless(_) | Error::Cancelled) => run(Way::Alone),
+                ended => return ended,
             },
             Way::Copy if is_committed(&path) => {
-                let result = Way::Still.run(&path, &query);
+                let result = run(Way::Still);
                 // The journal may grow meanwhile: what counts is that nothing went from it into the main file.
                 if State::of(&path)?.main == before.main {
                     return result;
                 }
                 continue;
             }
-            Way::Copy => read_copy(&path, &before, &query),
-            way => way.run(&path, &query),
+            Way::Copy => read_copy(&path, &before, budget, &query),
+            way => run(way),
         };
-        if State::of(&path)? == before {
+        if matches!(result, Err(Error::Endless(_) | Error::Cancelled)) || State::of(&path)? == before {
             return result;
         }
     }
     Err(Error::Changed)
 }
 
-/// The stamp of a database's log, in which its newest rows are.
+/// The stamp of a database's log, in which its newest rows are; that of a file beside it for which it cannot be read, so
+/// that it is read once that file is gone.
 pub fn log_stamp(path: &Path) -> Option<Stamp> {
     let path = fs::canonicalize(path).ok()?;
-    let stamp = fs::metadata(beside(&path, "-wal")).ok().map(|metadata| Stamp::of(&metadata))?;
+    let found = |ending| fs::metadata(beside(&path, ending)).ok();
+    if let Some(odd) = BESIDE.into_iter().filter_map(found).find(|metadata| !metadata.is_file()) {
+        return Some(Stamp::of(&odd));
+    }
+    let stamp = Stamp::of(&found("-wal")?);
     Some(stamp.marked(index_mark(&path)))
 }
+
+/// The endings of the files that SQLite opens with a database.
+const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 
 /// Held while a database is read: closing any descriptor of the index would end the reading's locks.
 static READING: RwLock<()> = RwLock::new(());
@@ -126,18 +153,22 @@ enum Way {
     /// who has the database for himself.
     Alone,
     /// A journal lies there: a transaction may be half done. What is in the main file is read if it is the last committed
-    /// state, else a copy in which SQLite undoes the transaction.
+    /// state, else a copy in memory in which the transaction is undone.
     Copy,
 }
 
 impl Way {
-    fn run<T>(self, path: &Path, query: &impl Fn(&Connection) -> rusqlite::Result<T>) -> Result<T, Error> {
+    fn run<T>(
+        self,
+        path: &Path,
+        budget: &Budget<'_>,
+        query: &impl Fn(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, Error> {
         let options = match self {
-            Self::Still => "mode=ro&immutable=1",
+            Self::Still | Self::Copy => "mode=ro&immutable=1",
             Self::Shared => "mode=ro&readonly_shm=1",
             Self::Alone if cfg!(windows) => "mode=ro&vfs=win32-none",
             Self::Alone => "mode=ro&vfs=unix-none",
-            Self::Copy => "mode=rw",
         };
         let connection = open(path, options)?;
         // The last to close a log would move its rows into the main file.
@@ -145,9 +176,24 @@ impl Way {
         if let Self::Alone = self {
             connection.pragma_update(None, "locking_mode", "exclusive")?;
         }
-        connection.execute_batch("begin")?;
-        Ok(query(&connection)?)
+        run(&connection, budget, query)
     }
+}
+
+/// Runs a query in one transaction of a connection.
+fn run<T>(
+    connection: &Connection,
+    budget: &Budget<'_>,
+    query: &impl Fn(&Connection) -> rusqlite::Result<T>,
+) -> Result<T, Error> {
+    budget::restrict(connection)?;
+    connection.execute_batch("begin")?;
+    let result = budget.spend(connection, || query(connection));
+    result.map_err(|error| match budget.exceeded() {
+        Some(Exceeded::Time) => Error::Endless(budget.time()),
+        Some(Exceeded::Cancelled) => Error::Cancelled,
+        None => error.into(),
+    })
 }
 
 /// Opens a database as the options of SQLite's URIs say; `mode` is always among them.
@@ -172,25 +218,32 @@ fn is_committed(path: &Path) -> bool {
             .is_ok()
 }
 
-/// Reads a copy in which SQLite undoes what the journal says, as the owner's next start will in the original. As long as
-/// the files stand still, their copies are what a crash at this moment would leave, from which SQLite always recovers.
-fn read_copy<T>(path: &Path, state: &State, query: &impl Fn(&Connection) -> rusqlite::Result<T>) -> Result<T, Error> {
+/// Reads a copy in memory in which what the journal says is undone, as the owner's next start will undo it in the original.
+/// As long as the files stand still, what is read of them is what a crash at this moment would leave.
+fn read_copy<T>(
+    path: &Path,
+    state: &State,
+    budget: &Budget<'_>,
+    query: &impl Fn(&Connection) -> rusqlite::Result<T>,
+) -> Result<T, Error> {
     let journal = state.journal.map_or(0, |journal| journal.size);
     if state.main.size.saturating_add(journal) > limits::DATABASE_COPY {
         return Err(Error::Large);
     }
-    // Conversations are nobody else's business.
-    let directory = private::temporary_directory("tackroom-")?;
-    let copy = directory.path().join("copy");
-    for (ending, size) in [("", state.main.size), ("-journal", journal)] {
-        let mut from = open_regular(&beside(path, ending))?.take(size);
-        io::copy(&mut from, &mut fs::File::create_new(beside(&copy, ending))?)?;
-    }
-    // Before the transaction is undone: where the files changed, the copies may not belong together.
-    if State::of(path)? != *state {
-        return Err(Error::Changed);
-    }
-    Way::Copy.run(&copy, query)
+    let mut image = journal::rolled_back(path, state.main.size, &beside(path, "-journal"), journal)?;
+    let connection = Connection::open_in_memory()?;
+    let size = image.len() as i64;
+    // SAFETY: the connection is closed before the image is dropped, which it neither frees, moves nor writes to.
+    let code = unsafe {
+        let (name, read_only) = (c"main".as_ptr(), ffi::SQLITE_DESERIALIZE_READONLY);
+        ffi::sqlite3_deserialize(connection.handle(), name, image.as_mut_ptr(), size, size, read_only as _)
+    };
+    let result = match code {
+        ffi::SQLITE_OK => run(&connection, budget, query),
+        code => Err(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None).into()),
+    };
+    drop(connection);
+    result
 }
 
 /// What tells one state of a database from another.
@@ -207,6 +260,10 @@ impl State {
         let metadata = fs::metadata(path)?;
         if !metadata.is_file() {
             return Err(io::Error::other("not a regular file").into());
+        }
+        let odd = |ending: &&str| fs::metadata(beside(path, ending)).is_ok_and(|metadata| !metadata.is_file());
+        if let Some(ending) = BESIDE.into_iter().find(odd) {
+            return Err(Error::Beside(ending));
         }
         // SQLite would delete the log of an empty database, even when told to read only.
         if metadata.len() == 0 {

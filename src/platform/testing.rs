@@ -12,6 +12,44 @@ pub fn as_nobody<T>(run: impl FnOnce() -> T) -> T {
     run()
 }
 
+/// Makes the rows of a table of a database endless, in a file of a few pages: each inner page leads many times to the one
+/// page below it.
+pub fn make_endless(path: &std::path::Path, table: &str) {
+    const LEVELS: usize = 15;
+    const PAGE: usize = 4_096;
+    let find = "select rootpage from sqlite_schema where type = 'table' and name = ?1";
+    let root = rusqlite::Connection::open(path).unwrap().query_row(find, [table], |row| row.get::<_, u32>(0)).unwrap()
+        as usize;
+    let mut file = std::fs::read(path).unwrap();
+    assert_eq!(file[16..18], (PAGE as u16).to_be_bytes());
+    let place = (root - 1) * PAGE..root * PAGE;
+    let rows = file[place.clone()].to_vec();
+    let first = file.len() / PAGE;
+    for level in 0..LEVELS {
+        let below = ((first + level + 1) as u32).to_be_bytes();
+        let cells = 500_u16;
+        let mut page = vec![0; PAGE];
+        page[0] = 5;
+        page[3..5].copy_from_slice(&cells.to_be_bytes());
+        page[5..7].copy_from_slice(&(PAGE as u16 - 5 * cells).to_be_bytes());
+        page[8..12].copy_from_slice(&below);
+        for cell in 1..=usize::from(cells) {
+            let at = PAGE - 5 * cell;
+            page[10 + 2 * cell..12 + 2 * cell].copy_from_slice(&(at as u16).to_be_bytes());
+            page[at..at + 4].copy_from_slice(&below);
+            page[at + 4] = 1;
+        }
+        match level {
+            0 => file[place.clone()].copy_from_slice(&page),
+            _ => file.extend(page),
+        }
+    }
+    file.extend(rows);
+    let pages = (file.len() / PAGE) as u32;
+    file[28..32].copy_from_slice(&pages.to_be_bytes());
+    std::fs::write(path, file).unwrap();
+}
+
 /// A process that lives until it is dropped.
 #[cfg(unix)]
 pub struct Sleeper(std::process::Child);

@@ -3,6 +3,7 @@
 
 use super::scan::RootScan;
 use super::{Attendant, Error};
+use crate::harness::{Root, Store};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,6 +11,10 @@ use std::time::{Duration, Instant};
 
 /// A root whose reading may be left behind.
 pub struct Slot {
+    root: Root,
+    store: Option<&'static dyn Store>,
+    /// How many slots of this root were given up before.
+    retries: u32,
     scan: Mutex<RootScan>,
     readings: Mutex<Readings>,
 }
@@ -19,7 +24,8 @@ pub struct Slot {
 #[derive(Default)]
 struct Readings {
     at_work: usize,
-    left_behind: bool,
+    /// Since when they are left behind.
+    left_behind: Option<Instant>,
 }
 
 /// One reading at work, also where it panics.
@@ -29,7 +35,7 @@ impl Drop for Reading<'_> {
     fn drop(&mut self) {
         let mut readings = lock(&self.0.readings);
         readings.at_work -= 1;
-        readings.left_behind &= readings.at_work > 0;
+        readings.left_behind = readings.left_behind.filter(|_| readings.at_work > 0);
     }
 }
 
@@ -59,7 +65,12 @@ const LOOK: Duration = Duration::from_millis(20);
 impl Slot {
     /// A root that nothing is known of yet.
     pub fn new(scan: RootScan) -> Arc<Self> {
-        Arc::new(Self { scan: Mutex::new(scan), readings: Mutex::default() })
+        Self::retry(scan, 0)
+    }
+
+    fn retry(scan: RootScan, retries: u32) -> Arc<Self> {
+        let (root, store) = (scan.root.clone(), scan.store());
+        Arc::new(Self { root, store, retries, scan: Mutex::new(scan), readings: Mutex::default() })
     }
 
     /// What is known of the root; `None` while a reading of it is left behind.
@@ -68,17 +79,32 @@ impl Slot {
     }
 
     fn is_left_behind(&self) -> bool {
-        lock(&self.readings).left_behind
+        lock(&self.readings).left_behind.is_some()
+    }
+
+    /// Whether it is left behind for so long that its root is worth another thread. The time doubles with each, since a
+    /// thread that waits for a dead mount cannot be ended.
+    fn is_given_up(&self, first: Duration) -> bool {
+        let patience = first.saturating_mul(2_u32.saturating_pow(self.retries));
+        lock(&self.readings).left_behind.is_some_and(|since| since.elapsed() >= patience)
     }
 
     fn leave_behind(&self) {
         let mut readings = lock(&self.readings);
-        readings.left_behind = readings.at_work > 0;
+        readings.left_behind = (readings.at_work > 0).then(Instant::now);
     }
 
     fn read(&self, attendant: &dyn Attendant) -> Result<(), Error> {
         let _at_work = Reading(self);
         lock(&self.scan).refresh(attendant)
+    }
+}
+
+/// Replaces the slots that are left behind for at least so long, so that their roots are read again: what the old readings
+/// wait for may be gone, and they would never notice.
+pub fn retry(slots: &mut [Arc<Slot>], first: Duration) {
+    for slot in slots.iter_mut().filter(|slot| slot.is_given_up(first)) {
+        *slot = Slot::retry(RootScan::with_store(slot.root.clone(), slot.store), slot.retries.saturating_add(1));
     }
 }
 
@@ -138,8 +164,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use super::*;
     use crate::harness::{
-        Details, Environment, Finder, Page, PageRequest, Patient, Reading, Root, Session, Skip, Source, Store, Wanted,
-        jsonl::Ends,
+        Details, Environment, Finder, Page, PageRequest, Patient, Reading, Session, Skip, Source, Wanted, jsonl::Ends,
     };
     use crate::protocol::{Harness, Resume, RootOrigin};
     use std::path::Path;
@@ -148,6 +173,8 @@ mod tests {
     struct Mount(Mutex<()>);
 
     static MOUNT: Mount = Mount(Mutex::new(()));
+    /// Which test has the mount.
+    static TURN: Mutex<()> = Mutex::new(());
 
     impl Store for Mount {
         fn harness(&self) -> Harness {
@@ -180,6 +207,7 @@ mod tests {
 
     #[test]
     fn a_root_that_does_not_answer_is_left_behind_until_it_does() {
+        let _turn = lock(&TURN);
         let here = tempfile::tempdir().unwrap();
         let root = |name: &str| MOUNT.named_root(&here.path().join(name));
         let slots = [
@@ -198,6 +226,24 @@ mod tests {
             std::thread::yield_now();
         }
         read();
+        assert!(slots[0].scan().is_some_and(|scan| scan.finder.exists));
+    }
+    #[test]
+    fn root_left_behind_is_read_again_by_a_new_slot() {
+        let _turn = lock(&TURN);
+        let here = tempfile::tempdir().unwrap();
+        let root = MOUNT.named_root(&here.path().join("dead"));
+        let mut slots = [Slot::new(RootScan::with_store(root, Some(&MOUNT)))];
+        let stuck = slots[0].clone();
+        let dead = lock(&MOUNT.0);
+        refresh_all(&slots, Duration::from_millis(50), &Patient).unwrap();
+        retry(&mut slots, Duration::from_secs(600));
+        assert!(Arc::ptr_eq(&slots[0], &stuck), "too early");
+        retry(&mut slots, Duration::ZERO);
+        assert!(!Arc::ptr_eq(&slots[0], &stuck) && slots[0].scan().is_some());
+        assert_eq!(slots[0].retries, 1);
+        drop(dead);
+        refresh_all(&slots, Duration::from_secs(60), &Patient).unwrap();
         assert!(slots[0].scan().is_some_and(|scan| scan.finder.exists));
     }
 }

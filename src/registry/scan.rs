@@ -81,6 +81,11 @@ impl RootScan {
         }
     }
 
+    /// The store that reads it.
+    pub fn store(&self) -> Option<&'static dyn Store> {
+        self.store
+    }
+
     /// Whether an id names one session only, in whatever root.
     pub fn ids_are_unique(&self) -> bool {
         self.store.is_none_or(|store| store.ids_are_unique())

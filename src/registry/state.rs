@@ -90,6 +90,7 @@ impl State {
 
     /// Reads whatever changed on disk.
     pub fn read_all(&mut self, attendant: &dyn Attendant) -> Result<(), Error> {
+        roots::retry(&mut self.slots, limits::ROOT_AGAIN);
         roots::refresh_all(&self.slots, limits::ROOT_SILENCE, attendant)?;
         self.read_peers();
         self.settle(&[]);

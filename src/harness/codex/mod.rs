@@ -69,7 +69,7 @@ impl Store for Codex {
         if name == INDEX {
             Ok(Reading { names: names::index(&source.path)?, ..Reading::default() })
         } else if generation(name).is_some() {
-            Ok(Reading { names: names::database(&source.path)?, ..Reading::default() })
+            Ok(Reading { names: names::database(source)?, ..Reading::default() })
         } else {
             rollout::read(source, ends).map(Reading::from)
         }

@@ -1,9 +1,9 @@
 //! What sessions are called: the user's names, in an index and in a database, and the titles that the program made.
 
-use crate::harness::database::{Columns, text as column};
-use crate::harness::{Name, Skip, jsonl, text};
+use crate::harness::database::{Columns, each_listed, read_list, short, text as column};
+use crate::harness::{Name, Skip, Source, jsonl, text};
 use crate::limits;
-use crate::platform::{files::open_regular, sqlite};
+use crate::platform::files::open_regular;
 use rusqlite::{Connection, Row};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -46,15 +46,14 @@ pub fn index(path: &Path) -> Result<Vec<Name>, Skip> {
 }
 
 /// The names of the database. Its columns grow from version to version.
-pub fn database(path: &Path) -> Result<Vec<Name>, Skip> {
-    let names = sqlite::read(path, |connection| {
+pub fn database(source: &Source) -> Result<Vec<Name>, Skip> {
+    let names = read_list(source, |connection| {
         let Some(query) = query(connection)? else { return Ok(None) };
-        let mut statement = connection.prepare(&query)?;
-        let mut rows = statement.query([])?;
         let mut names = Vec::new();
-        while let Some(row) = rows.next()? {
+        each_listed(connection, source, &query, |row| {
             names.extend(name(row));
-        }
+            Ok(())
+        })?;
         Ok(Some(names))
     })?;
     names.ok_or_else(|| Skip::Malformed("no table of threads with names in it".to_owned()))
@@ -66,10 +65,14 @@ fn query(connection: &Connection) -> rusqlite::Result<Option<String>> {
     if !columns.has("id") || !["name", "title", "preview"].into_iter().any(|name| columns.has(name)) {
         return Ok(None);
     }
-    // A title is cut much shorter, but white space is folded first.
-    let start = |name: &str| if columns.has(name) { format!("substr({name}, 1, 2000)") } else { "null".to_owned() };
+    // A title is cut much shorter, but white space is folded first. To cut a text is to load it.
+    let start = |name: &str| {
+        let column = columns.or_null(name);
+        format!("case when octet_length({column}) <= {} then substr({column}, 1, 2000) end", limits::LINE_MAX)
+    };
     let [name, title, prompt, preview] = ["name", "title", "first_user_message", "preview"].map(start);
-    Ok(Some(format!("select id, {name}, {title}, {prompt}, {preview} from threads")))
+    let id = short("id");
+    Ok(Some(format!("select {id}, {name}, {title}, {prompt}, {preview} from threads")))
 }
 
 /// The best that a row has to say beyond what the session's own file says; mostly nothing.

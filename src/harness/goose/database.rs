@@ -1,11 +1,12 @@
 //! The database. Its columns grew from version to version, so each is asked for only where it is.
 
 use super::record::{Stored, milliseconds};
-use crate::harness::database::{Columns, bounded, has_row, integer, left_out, size, text as column};
+use crate::harness::database::{
+    Columns, bounded, each_listed, has_row, integer, left_out, read_list, read_session, short, size, text as column,
+};
 use crate::harness::pages::Gathered;
 use crate::harness::{Details, End, Page, PageRequest, Reading, Session, Skip, Source, Wanted, messages, text};
 use crate::limits;
-use crate::platform::sqlite;
 use crate::protocol::{Message, Parent, Relation};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, params};
@@ -15,19 +16,18 @@ use std::ops::ControlFlow;
 
 /// Every session that has a message, but those that the program made for itself.
 pub fn read(source: &Source) -> Result<Reading, Skip> {
-    let sessions = sqlite::read(&source.path, |connection| {
+    let sessions = read_list(source, |connection| {
         let Some(query) = listing(connection)? else { return Ok(None) };
-        let mut statement = connection.prepare(&query)?;
-        let mut rows = statement.query([])?;
         let mut sessions = Vec::new();
-        while let Some(row) = rows.next()? {
-            let Some(mut session) = session(row, source) else { continue };
+        each_listed(connection, source, &query, |row| {
+            let Some(mut session) = session(row, source) else { return Ok(()) };
             if session.title.is_none() {
-                let first = Conversation::open(connection, &session.id)?.topics(1, limits::LINE_COMMON)?;
+                let first = Conversation::open(connection, &session.id)?.topics(1, limits::LINE_MAX)?;
                 session.title = first.first().and_then(|prompt| text::title(prompt));
             }
             sessions.push(session);
-        }
+            Ok(())
+        })?;
         Ok(Some(sessions))
     })?;
     let sessions = sessions.ok_or_else(|| Skip::Malformed("no tables of sessions and messages in it".to_owned()))?;
@@ -51,9 +51,13 @@ fn listing(connection: &Connection) -> rusqlite::Result<Option<String>> {
         "archived_at",
         "session_type",
         "parent_session_id",
+        "user_set_name",
     ];
-    let wanted = wanted.map(|name| bounded(columns.or_null(name), limits::HEAD_MAX)).join(", ");
-    let (id, newest) = (bounded("id", limits::HEAD_MAX), i64::MAX);
+    let wanted = wanted.map(|name| match name {
+        "name" | "description" | "model_config_json" => bounded(columns.or_null(name), limits::HEAD_MAX),
+        _ => short(columns.or_null(name)),
+    });
+    let (wanted, id, newest) = (wanted.join(", "), short("id"), i64::MAX);
     let visible = visible(&messages);
     Ok(Some(format!(
         "select {id}, {wanted},
@@ -81,10 +85,12 @@ fn visible(messages: &Columns) -> String {
 
 fn session(row: &Row<'_>, source: &Source) -> Option<Session> {
     let mut session = Session::new(&column(row, 0)?, source);
-    integer(row, 10).filter(|exists| *exists == 1)?;
-    session.updated_at_ms = integer(row, 9).and_then(milliseconds).or(session.updated_at_ms);
+    integer(row, 11).filter(|exists| *exists == 1)?;
+    session.updated_at_ms = integer(row, 10).and_then(milliseconds).or(session.updated_at_ms);
+    let is_chosen = integer(row, 9).is_some_and(|chosen| chosen != 0);
     let title = |at| column(row, at).and_then(|title| text::title(&title));
-    session.title = title(1).or_else(|| title(2));
+    let says_more = |title: &Box<str>| is_chosen || !is_placeholder(title);
+    session.title = title(1).filter(says_more).or_else(|| title(2).filter(says_more));
     session.workspace = column(row, 3).and_then(|directory| text::workspace(&directory));
     session.model = column(row, 4).and_then(|config| model(&text::value(&config)?));
     session.created_at_ms = column(row, 5).and_then(|created| time(&created));
@@ -99,6 +105,14 @@ fn session(row: &Row<'_>, source: &Source) -> Option<Session> {
     Some(session)
 }
 
+/// Whether it is what the program's parts call a session until a model has named it, or a person.
+pub fn is_placeholder(title: &str) -> bool {
+    let title = title.to_ascii_lowercase();
+    let numbered = |rest: &str| rest.bytes().all(|byte| byte.is_ascii_digit() || byte == b' ');
+    matches!(title.as_str(), "cli session" | "acp session" | "new chat" | "untitled")
+        || title.strip_prefix("new session").is_some_and(numbered)
+}
+
 fn model(config: &Value) -> Option<Box<str>> {
     let name = config["model_name"].as_str().or_else(|| config["modelName"].as_str());
     name.filter(|name| !name.is_empty()).map(Box::from)
@@ -111,7 +125,7 @@ fn time(stored: &str) -> Option<i64> {
 
 /// What costs more to know.
 pub fn details(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
-    Ok(sqlite::read(&session.location, |connection| {
+    Ok(read_session(session, wanted.attendant, |connection| {
         let conversation = Conversation::open(connection, &session.id)?;
         let mut details = Details::default();
         if wanted.topics {
@@ -136,7 +150,7 @@ pub fn details(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
 
 /// The place behind all messages.
 pub fn end(session: &Session) -> Result<End, Skip> {
-    let end = sqlite::read(&session.location, |connection| {
+    let end = read_session(session, None, |connection| {
         if !has_row(connection, "sessions", &session.id)? {
             return Ok(None);
         }
@@ -162,7 +176,7 @@ pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> 
     if request.attendant.cancelled() {
         return Err(Skip::Cancelled);
     }
-    Ok(sqlite::read(&session.location, |connection| {
+    Ok(read_session(session, Some(request.attendant), |connection| {
         let conversation = Conversation::open(connection, &session.id)?;
         let (mut gathered, mut ended) = (Gathered::new(request), true);
         let mut oldest = before;

@@ -1,5 +1,6 @@
 //! The files of before: a line about the session, then a line a message.
 
+use super::database::is_placeholder;
 use super::record::Stored;
 use crate::harness::backward::end_of_lines;
 use crate::harness::jsonl::{self, Ends};
@@ -29,7 +30,8 @@ pub fn read(source: &Source, ends: &mut Ends) -> Result<Session, Skip> {
     let mut session = Session::new(stem(&source.path), source);
     let about = about.unwrap_or_default();
     let prompt = || first.iter().find_map(Stored::prompt).and_then(|prompt| text::title(&prompt));
-    session.title = about["description"].as_str().and_then(text::title).or_else(prompt);
+    let named = about["description"].as_str().filter(|title| !is_placeholder(title)).and_then(text::title);
+    session.title = named.or_else(prompt);
     session.workspace = about["working_dir"].as_str().and_then(text::workspace);
     session.created_at_ms = oldest.time();
     session.updated_at_ms = newest.time().or(session.updated_at_ms);

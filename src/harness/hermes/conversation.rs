@@ -1,19 +1,18 @@
 //! The messages of a session, and of those that it goes on from: a long conversation is cut into several.
 
-use super::database::{Origin, active};
+use super::database::{Origin, kept};
 use super::record::{SUMMARIES, Stored};
-use crate::harness::database::{Columns, bounded, has_row};
+use crate::harness::database::{Columns, bounded, has_row, read_session};
 use crate::harness::pages::Gathered;
 use crate::harness::{Details, End, Page, PageRequest, Session, Skip, Wanted, messages, text};
 use crate::limits;
-use crate::platform::sqlite;
 use crate::protocol::{Message, Relation};
 use rusqlite::{Connection, params_from_iter};
 use std::ops::ControlFlow;
 
 /// What costs more to know.
 pub fn details(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
-    Ok(sqlite::read(&session.location, |connection| {
+    Ok(read_session(session, wanted.attendant, |connection| {
         let conversation = Conversation::whole(connection, &session.id)?;
         let mut details = Details::default();
         if wanted.topics {
@@ -35,7 +34,7 @@ pub fn details(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
 
 /// The place behind all messages.
 pub fn end(session: &Session) -> Result<End, Skip> {
-    let end = sqlite::read(&session.location, |connection| {
+    let end = read_session(session, None, |connection| {
         if !has_row(connection, "sessions", &session.id)? {
             return Ok(None);
         }
@@ -55,7 +54,7 @@ pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> 
     if request.attendant.cancelled() {
         return Err(Skip::Cancelled);
     }
-    Ok(sqlite::read(&session.location, |connection| {
+    Ok(read_session(session, Some(request.attendant), |connection| {
         let conversation = Conversation::whole(connection, &session.id)?;
         let (mut gathered, mut ended, mut oldest) = (Gathered::new(request), true, before);
         conversation.each("desc", before, request.limit.saturating_add(1), limits::LINE_MAX, |stored| {
@@ -115,10 +114,20 @@ impl<'c> Conversation<'c> {
         Ok(whole)
     }
 
-    /// The condition that a message belongs here.
+    /// The condition that a message belongs here. Compaction in place copies the messages that it carries over behind its
+    /// summary, with their times; the first one counts.
     fn condition(&self) -> String {
         let marks = vec!["?"; self.sessions.len()].join(", ");
-        format!("session_id in ({marks}) {}", active(&self.columns))
+        let copies = if self.columns.has_all(&["active", "compacted"]) {
+            "and not exists (select 1 from messages first
+               where first.session_id = messages.session_id and first.timestamp = messages.timestamp
+                 and first.id < messages.id and first.compacted = 1 and first.role = messages.role
+                 and first.content is messages.content and first.tool_call_id is messages.tool_call_id
+                 and first.tool_calls is messages.tool_calls)"
+        } else {
+            ""
+        };
+        format!("session_id in ({marks}) {} {copies}", kept(&self.columns))
     }
 
     /// Visits messages in the order of their numbers. Which they are is found out first, in an index alone: the plus

@@ -2,13 +2,11 @@
 
 use super::conversation::Conversation;
 use super::record::Content;
-use crate::harness::database::{Columns, bounded, integer, real, text as column};
+use crate::harness::database::{Columns, bounded, each_listed, integer, read_list, real, short, text as column};
 use crate::harness::{Reading, Run, Session, Skip, Source, text};
 use crate::limits;
-use crate::platform::sqlite;
 use crate::protocol::{Parent, Relation};
 use rusqlite::{Connection, OptionalExtension, Row};
-use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -17,20 +15,20 @@ const ORPHANED: &str = "__orphaned__";
 
 /// Every session that has a message, but those that only mirror another program's.
 pub fn read(source: &Source, profile: Option<&str>) -> Result<Reading, Skip> {
-    let sessions = sqlite::read(&source.path, |connection| {
+    let sessions = read_list(source, |connection| {
         let Some(query) = listing(connection)? else { return Ok(None) };
         let mut known = HashMap::new();
         let mut sessions = Vec::new();
-        let mut statement = connection.prepare(&query)?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
-            let Some((id, origin)) = column(row, 0).map(|id| (id.into_owned(), Origin::of(row))) else { continue };
+        each_listed(connection, source, &query, |row| {
+            let Some((id, origin)) = column(row, 0).map(|id| (id.into_owned(), Origin::of(row))) else {
+                return Ok(());
+            };
             if let Some(mut session) = session(row, source).filter(|_| !origin.is_mirror()) {
                 session.profile = session.profile.or_else(|| profile.map(Box::from));
                 if session.title.is_none() {
                     let mut prompt = column(row, 14).and_then(|first| Content::of(first.into_owned()).spoken());
                     if prompt.is_none() {
-                        prompt = Conversation::alone(connection, &id)?.topics(1, limits::LINE_COMMON)?.pop();
+                        prompt = Conversation::alone(connection, &id)?.topics(1, limits::LINE_MAX)?.pop();
                     }
                     session.title = prompt.and_then(|prompt| text::title(&prompt));
                 }
@@ -38,7 +36,8 @@ pub fn read(source: &Source, profile: Option<&str>) -> Result<Reading, Skip> {
                 sessions.push(session);
             }
             known.insert(id, origin);
-        }
+            Ok(())
+        })?;
         for session in &mut sessions {
             session.parent = known.get(&*session.id).and_then(|origin| origin.parent(|id| known.get(id)));
             session.workspace = workspace(&known, &session.id);
@@ -63,16 +62,19 @@ fn listing(connection: &Connection) -> rusqlite::Result<Option<String>> {
     }
     let origin = origin(&columns);
     let wanted = ["model", "title", "profile_name", "archived", "display_name"];
-    let wanted = wanted.map(|name| bounded(columns.or_null(name), limits::HEAD_MAX));
-    let (title, wanted, active) = (&wanted[1], wanted.join(", "), active(&messages));
-    let (id, content) = (bounded("id", limits::HEAD_MAX), bounded("content", limits::LINE_COMMON));
+    let wanted = wanted.map(|name| match name {
+        "model" | "profile_name" => short(columns.or_null(name)),
+        _ => bounded(columns.or_null(name), limits::HEAD_MAX),
+    });
+    let (title, wanted, kept) = (&wanted[1], wanted.join(", "), kept(&messages));
+    let (id, content) = (short("id"), bounded("content", limits::LINE_COMMON));
     Ok(Some(format!(
         "select {id}, {origin}, {wanted},
            (select timestamp from messages
-            where session_id = sessions.id {active} and timestamp < 9e18 and role in ('user', 'assistant')
+            where session_id = sessions.id {kept} and timestamp < 9e18 and role in ('user', 'assistant')
             order by timestamp desc limit 1),
            case when typeof({title}) is not 'text' or {title} = '' then
-             (select {content} from messages where session_id = sessions.id {active} and role = 'user'
+             (select {content} from messages where session_id = sessions.id {kept} and role = 'user'
               order by timestamp limit 1)
            end
          from sessions"
@@ -86,7 +88,7 @@ fn runs(connection: &Connection) -> rusqlite::Result<HashMap<String, Vec<Run>>> 
     if !Columns::of(connection, "async_delegations")?.has_all(&wanted) {
         return Ok(runs);
     }
-    let id = bounded("parent_session_id", limits::HEAD_MAX);
+    let id = short("parent_session_id");
     let mut statement = connection.prepare(&format!(
         "select {id}, owner_pid, owner_started_at from async_delegations where state = 'running' limit {}",
         limits::LIVE_RECORDS
@@ -101,15 +103,24 @@ fn runs(connection: &Connection) -> rusqlite::Result<HashMap<String, Vec<Run>>> 
     Ok(runs)
 }
 
-/// Leaves out what was taken back or summed up.
-pub fn active(messages: &Columns) -> &'static str {
-    if messages.has("active") { "and active = 1" } else { "" }
+/// The condition that leaves out rows which a person took back. What was compacted in place is history: its rows are not
+/// active, but marked as compacted.
+pub fn kept(messages: &Columns) -> &'static str {
+    match (messages.has("active"), messages.has("compacted")) {
+        (true, true) => "and (active = 1 or compacted = 1)",
+        (true, false) => "and active = 1",
+        (false, _) => "",
+    }
 }
 
 /// The columns of an [`Origin`].
 fn origin(columns: &Columns) -> String {
     let names = ["parent_session_id", "source", "model_config", "started_at", "ended_at", "end_reason", "cwd"];
-    names.map(|name| bounded(columns.or_null(name), limits::HEAD_MAX)).join(", ")
+    let column = |name| match name {
+        "model_config" => bounded(columns.or_null(name), limits::HEAD_MAX),
+        _ => short(columns.or_null(name)),
+    };
+    names.map(column).join(", ")
 }
 
 fn session(row: &Row<'_>, source: &Source) -> Option<Session> {
@@ -145,7 +156,7 @@ fn workspace(known: &HashMap<String, Origin>, id: &str) -> Option<Box<str>> {
 pub struct Origin {
     session: Option<String>,
     source: Option<String>,
-    config: Value,
+    marks: Marks,
     started: f64,
     ended: f64,
     end_reason: Option<String>,
@@ -158,7 +169,7 @@ impl Origin {
         Self {
             session: member(1),
             source: member(2),
-            config: member(3).and_then(|config| text::value(&config)).unwrap_or_default(),
+            marks: member(3).map(|config| Marks::of(&config)).unwrap_or_default(),
             started: real(row, 4).unwrap_or_default(),
             ended: real(row, 5).unwrap_or(f64::INFINITY),
             end_reason: member(6),
@@ -179,31 +190,55 @@ impl Origin {
     }
 
     fn is_mirror(&self) -> bool {
-        self.config.get("_supercode_mirror").is_some()
+        self.marks.is_mirror
     }
 
-    /// The session that it came from, and how. The program marks branches and subagents; old ones it knows by how
-    /// their parent ended, and takes what is left for subagents.
+    /// The session that it came from, and how. The program marks branches, subagents and resets; old ones it knows by how
+    /// their parent ended, and takes what is left for subagents. A reset begins a conversation of its own.
     pub fn parent<'o>(&self, find: impl Fn(&str) -> Option<&'o Self>) -> Option<Parent> {
-        let mark = |name: &str| self.config[name].as_str();
         let own = self.session.as_deref();
-        let (id, relation) = if let Some(delegated) = mark("_delegate_from") {
+        let (id, relation) = if let Some(delegated) = self.marks.delegated_from.as_deref() {
             (own.or(Some(delegated)), Relation::Subagent)
         } else if self.source.as_deref() == Some("subagent") {
             (own, Relation::Subagent)
-        } else if let Some(branched) = mark("_branched_from") {
+        } else if let Some(branched) = self.marks.branched_from.as_deref() {
             (own.or(Some(branched)), Relation::Branch)
+        } else if self.marks.is_reset {
+            return None;
         } else {
-            (own, self.relation(find(own?)?))
+            (own, self.relation(find(own?)?)?)
         };
         Some(Parent { session_id: id.filter(|id| *id != ORPHANED).map(str::to_owned), relation })
     }
 
-    fn relation(&self, parent: &Self) -> Relation {
+    fn relation(&self, parent: &Self) -> Option<Relation> {
         match parent.end_reason.as_deref() {
-            Some("branched") if self.started >= parent.ended => Relation::Branch,
-            Some("compression") if self.source.as_deref() != Some("tool") => Relation::Continuation,
-            _ => Relation::Subagent,
+            Some(reason) if reason.ends_with("reset") || reason == "new_session" => None,
+            Some("branched") if self.started >= parent.ended => Some(Relation::Branch),
+            Some("compression") if self.source.as_deref() != Some("tool") => Some(Relation::Continuation),
+            _ => Some(Relation::Subagent),
+        }
+    }
+}
+
+/// What a session's configuration says of where it came from.
+#[derive(Default)]
+struct Marks {
+    delegated_from: Option<String>,
+    branched_from: Option<String>,
+    is_reset: bool,
+    is_mirror: bool,
+}
+
+impl Marks {
+    fn of(config: &str) -> Self {
+        let config = text::value(config).unwrap_or_default();
+        let id = |name: &str| config[name].as_str().filter(|id| id.len() <= limits::DATABASE_NAME).map(str::to_owned);
+        Self {
+            delegated_from: id("_delegate_from"),
+            branched_from: id("_branched_from"),
+            is_reset: config["_reset_from"].is_string(),
+            is_mirror: config.get("_supercode_mirror").is_some(),
         }
     }
 }

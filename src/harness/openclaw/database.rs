@@ -2,10 +2,10 @@
 
 use super::agent_of;
 use super::event::Event;
-use crate::harness::database::{Columns, bounded, integer, text as column};
+use crate::harness::database::{Columns, bounded, each_listed, integer, short, text as column};
 use crate::harness::{Name, Reading, Run, Session, Skip, Source, ids, text};
 use crate::limits;
-use crate::platform::sqlite;
+use crate::platform::sqlite::{self, Budget};
 use crate::protocol::{Parent, Relation};
 use rusqlite::{Connection, Row, Statement};
 use ruzstd::decoding::StreamingDecoder;
@@ -20,7 +20,7 @@ const KEPT: u8 = 2;
 
 /// Reads the sessions of a database. Its tables and columns grow, and are renamed, from version to version.
 pub fn read(source: &Source) -> Result<Reading, Skip> {
-    let read = sqlite::read(&source.path, |connection| {
+    let read = sqlite::read(&source.path, &Budget::of_list(), |connection| {
         if let Some(events) = Events::of(connection)? {
             return reading(connection, &events, source).map(Ok);
         }
@@ -82,9 +82,10 @@ impl Events {
         let own = event(&member("type"), &member("id"), &member("parentId"));
         format!(
             "{}, {}, case when {size} > {max}
-               then coalesce({known}, case when json_valid(e.event_json) then {own} end) end",
+               then coalesce({known}, case when {size} <= {} and json_valid(e.event_json) then {own} end) end",
             bounded("e.event_json", max),
-            bounded(packed, max)
+            bounded(packed, max),
+            limits::DATABASE_VALUE
         )
     }
 }
@@ -119,7 +120,7 @@ struct Window {
     created_at_ms: Option<i64>,
     written_at_ms: Option<i64>,
     model: Option<String>,
-    label: Option<String>,
+    label: Option<Box<str>>,
     current: Option<String>,
     archived: bool,
     spawned_by: Option<String>,
@@ -130,7 +131,7 @@ struct Window {
 }
 
 fn reading(connection: &Connection, events: &Events, source: &Source) -> rusqlite::Result<Reading> {
-    let windows = windows(connection)?;
+    let windows = windows(connection, source)?;
     let current: HashMap<&str, &str> =
         windows.iter().filter_map(|window| Some((window.key.as_deref()?, window.current.as_deref()?))).collect();
     let mut ends = Ends::of(connection, events)?;
@@ -152,7 +153,7 @@ fn reading(connection: &Connection, events: &Events, source: &Source) -> rusqlit
         session.resumable = is_current || window.current.is_none();
         session.runs = window.runs_since_ms.filter(|_| is_current).map(Run::Since).into_iter().collect();
         session.handle = window.key.as_deref().filter(|_| is_current).map(Box::from);
-        if let Some(title) = window.label.as_deref().and_then(text::title) {
+        if let Some(title) = window.label.clone() {
             reading.names.push(Name { session: session.id.clone(), title: title.clone(), rank: KEPT });
             session.title = Some(title);
         }
@@ -161,23 +162,21 @@ fn reading(connection: &Connection, events: &Events, source: &Source) -> rusqlit
     Ok(reading)
 }
 
-fn windows(connection: &Connection) -> rusqlite::Result<Vec<Window>> {
-    let mut statement = connection.prepare(&windows_query(connection)?)?;
-    let mut rows = statement.query([])?;
+fn windows(connection: &Connection, source: &Source) -> rusqlite::Result<Vec<Window>> {
     let mut windows = Vec::new();
-    while let Some(row) = rows.next()? {
+    each_listed(connection, source, &windows_query(connection)?, |row| {
         let owned = |at| column(row, at).map(Cow::into_owned);
         let entry: serde_json::Value =
             column(row, 14).and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default();
         let kept = |name: &str| entry.get(name).and_then(|value| value.as_str()).map(str::to_owned);
-        let Some(id) = owned(0) else { continue };
+        let Some(id) = owned(0) else { return Ok(()) };
         windows.push(Window {
             current: owned(7).or_else(|| kept("sessionId")),
-            label: owned(8)
-                .or_else(|| owned(9))
-                .or_else(|| owned(6))
-                .or_else(|| kept("label"))
-                .or_else(|| kept("displayName")),
+            label: [owned(8), owned(9), owned(6), kept("label"), kept("displayName")]
+                .into_iter()
+                .flatten()
+                .next()
+                .and_then(|label| text::title(&label)),
             archived: integer(row, 10).is_some(),
             spawned_by: owned(11).or_else(|| kept("spawnedBy")),
             parent_key: owned(12).or_else(|| kept("parentSessionKey")),
@@ -192,7 +191,8 @@ fn windows(connection: &Connection) -> rusqlite::Result<Vec<Window>> {
             model: owned(5).or_else(|| kept("model")),
             id,
         });
-    }
+        Ok(())
+    })?;
     Ok(windows)
 }
 
@@ -230,8 +230,11 @@ fn windows_query(connection: &Connection) -> rusqlite::Result<String> {
         format!("case when {} = 'running' then {} end", node("status"), node("updated_at")),
     ];
     let key = window("session_key");
-    let mut selected = selected.map(|column| bounded(&column, limits::HEAD_MAX));
-    selected[14] = bounded(&entry, limits::LINE_COMMON);
+    let names = [6, 8, 9].map(|at| (at, bounded(&selected[at], limits::HEAD_MAX)));
+    let mut selected = selected.map(|column| short(&column));
+    for (at, bounded) in names.into_iter().chain([(14, bounded(&entry, limits::LINE_COMMON))]) {
+        selected[at] = bounded;
+    }
     let selected = selected.join(", ");
     Ok(format!("select {selected} from {from} w left join {joined} n on n.session_key = {key}"))
 }

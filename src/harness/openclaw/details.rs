@@ -3,26 +3,27 @@
 use super::database::{Events, event_text};
 use super::event::Event;
 use super::{is_transcript, load, prompt};
+use crate::harness::database::read_session;
 use crate::harness::jsonl::Ends;
-use crate::harness::{Details, Patient, Session, Skip, Wanted, text};
+use crate::harness::{Attendant, Details, Patient, Session, Skip, Wanted, text};
 use crate::limits;
-use crate::platform::sqlite;
 use crate::protocol::{LastMessage, Role};
 use rusqlite::params;
 use std::ops::ControlFlow;
 
 /// Reads what is wanted of a session.
 pub fn read(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
+    let attendant = wanted.attendant.unwrap_or(&Patient);
     let mut details = Details::default();
     if wanted.topics {
         let of_file = is_transcript(&session.location);
-        details.topics = if of_file { transcript_topics(session)? } else { database_topics(session)? };
+        details.topics = if of_file { transcript_topics(session)? } else { database_topics(session, wanted)? };
     }
     if wanted.last_message {
-        details.last_message = last_message(session)?;
+        details.last_message = last_message(session, attendant)?;
     }
     if wanted.message_count {
-        details.message_count = load::backwards(session, None, &Patient, u64::default, |count, event, _| {
+        details.message_count = load::backwards(session, None, attendant, u64::default, |count, event, _| {
             *count += u64::from(is_counted(event));
             ControlFlow::Continue(())
         })?;
@@ -49,8 +50,8 @@ fn transcript_topics(session: &Session) -> Result<Vec<String>, Skip> {
     }
 }
 
-fn database_topics(session: &Session) -> Result<Vec<String>, Skip> {
-    Ok(sqlite::read(&session.location, |connection| {
+fn database_topics(session: &Session, wanted: Wanted) -> Result<Vec<String>, Skip> {
+    read_session(session, wanted.attendant, |connection| {
         let Some(events) = Events::of(connection)? else { return Ok(Vec::new()) };
         let columns = events.columns(limits::LINE_MAX);
         let query = format!("select {columns} from transcript_events e where session_id = ?1 order by seq limit ?2");
@@ -64,15 +65,15 @@ fn database_topics(session: &Session) -> Result<Vec<String>, Skip> {
             topics.extend(prompt.and_then(|prompt| text::excerpt(&prompt)));
         }
         Ok(topics)
-    })?)
+    })
 }
 
 /// The newest message with text.
-fn last_message(session: &Session) -> Result<Option<LastMessage>, Skip> {
+fn last_message(session: &Session, attendant: &dyn Attendant) -> Result<Option<LastMessage>, Skip> {
     let (_, last) = load::backwards(
         session,
         None,
-        &Patient,
+        attendant,
         Default::default,
         |(seen, last): &mut (usize, Option<LastMessage>), event, _| {
             *seen += 1;

@@ -5,11 +5,10 @@ use super::database::{Events, event_text, is_packed_away};
 use super::event::Event;
 use super::is_transcript;
 use crate::harness::backward::{Backward, end_of_lines};
-use crate::harness::database::Columns;
+use crate::harness::database::{Columns, read_session};
 use crate::harness::pages::Gathered;
 use crate::harness::{Attendant, End, Page, PageRequest, Session, Skip};
 use crate::platform::files::open_regular;
-use crate::platform::sqlite;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::fmt;
 use std::ops::ControlFlow;
@@ -20,7 +19,10 @@ pub fn end(session: &Session) -> Result<End, Skip> {
     if is_transcript(&session.location) {
         return Ok(at(Place::Line(end_of_lines(&open_regular(&session.location)?)?, Chain::Leaf)));
     }
-    let end = sqlite::read(&session.location, |connection| {
+    let end = read_session(session, None, |connection| {
+        if Events::of(connection)?.is_none() {
+            return Ok(None);
+        }
         let newest = "select seq from transcript_events where session_id = ?1 order by seq desc limit 1";
         let seq: Option<i64> = connection.query_row(newest, [&session.id], |row| row.get(0)).optional()?;
         let Some(seq) = seq else {
@@ -119,7 +121,7 @@ pub fn backwards<T>(
     if is_transcript(&session.location) {
         return lines(session, from, attendant, begin, take);
     }
-    sqlite::read(&session.location, |connection| {
+    read_session(session, Some(attendant), |connection| {
         let way = match &from {
             None => Some(newest(connection, &session.id)?),
             Some(Place::Listed(position, seq)) => {

@@ -5,7 +5,7 @@ use crate::harness::Finder;
 use crate::harness::database::{Columns, bounded, text};
 use crate::harness::walk::stamp;
 use crate::limits;
-use crate::platform::sqlite;
+use crate::platform::sqlite::{self, Budget};
 use rusqlite::Connection;
 use std::borrow::Cow;
 use std::path::Path;
@@ -20,7 +20,7 @@ pub fn walk(home: &Path, finder: &mut Finder) {
     if stamp(&register).is_none() {
         return;
     }
-    match sqlite::read(&register, paths) {
+    match sqlite::read(&register, &Budget::of_list(), paths) {
         // An absolute path stays as it is.
         Ok(paths) => paths.into_iter().for_each(|path| take_database(finder, home.join(path))),
         Err(error) => finder.skipped.push((register, error.into())),

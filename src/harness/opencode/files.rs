@@ -28,11 +28,13 @@ pub fn read(source: &Source) -> Result<Session, Skip> {
     let title = info["title"].as_str();
     let prompt = || conversation.topics(1).first().and_then(|prompt| text::title(prompt));
     let own = title.filter(|title| !is_placeholder(title)).and_then(text::title);
-    session.title = own.or_else(prompt).or_else(|| title.and_then(text::title));
+    session.title = own.or_else(prompt);
     session.workspace = info["directory"].as_str().and_then(text::workspace).or(session.workspace);
     session.parent =
         info["parentID"].as_str().map(|id| Parent { session_id: Some(id.to_owned()), relation: Relation::Subagent });
     session.created_at_ms = info["time"]["created"].as_i64();
+    // A fork has messages that are older than itself.
+    session.updated_at_ms = session.updated_at_ms.max(session.created_at_ms);
     session.archived = info["time"]["archived"].is_number();
     session.old_form = true;
     Ok(session)
@@ -137,7 +139,7 @@ impl Conversation {
         parts.retain(|part| self.revert.as_ref().is_none_or(|revert| revert.keeps_part(id, part)));
         let parts = parts.into_iter().filter_map(|part| Some((content(&directory, &part)?, part)));
         let parts = parts.map(|(record, id)| (id, record)).collect();
-        Some(Stored { id: id.to_owned(), at: None, created_ms: None, record, left_out: None, parts })
+        Some(Stored { id: id.to_owned(), at: None, created_ms: None, record, left_out: None, parts, second: None })
     }
 }
 

@@ -2,6 +2,7 @@
 //! that `project/<directory>/storage/`.
 
 mod database;
+mod engine;
 mod files;
 mod record;
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! A message and its parts, as both forms of the storage keep them.
 
+use super::engine::in_first_form;
 use crate::harness::messages::{image, kind, other, unknown};
 use crate::harness::pages::long_block;
 use crate::harness::text;
 use crate::protocol::{Block, LastMessage, Message, Role};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A message as it is kept.
 pub struct Stored {
@@ -18,6 +19,8 @@ pub struct Stored {
     pub left_out: Option<u64>,
     /// Its parts, each as an id and a record.
     pub parts: Vec<(String, String)>,
+    /// The number and the kind of a message of the second engine.
+    pub second: Option<(i64, String)>,
 }
 
 /// A message that was looked into.
@@ -55,7 +58,10 @@ impl Revert {
 impl Stored {
     /// The name of its place in the order of all.
     pub fn place(&self) -> String {
-        format!("{}:{}", self.at.map(|at| at.to_string()).unwrap_or_default(), self.id)
+        match &self.second {
+            Some((seq, _)) => format!("{seq}/{}", self.id),
+            None => format!("{}:{}", self.at.map(|at| at.to_string()).unwrap_or_default(), self.id),
+        }
     }
 
     /// How many bytes of it were loaded.
@@ -67,8 +73,12 @@ impl Stored {
     pub fn open(self) -> Opened {
         let value = |record: String| text::value(&record).unwrap_or(Value::String(record));
         let record = value(self.record);
+        let (record, parts) = match &self.second {
+            Some((_, kind)) if record.is_object() => in_first_form(kind, record),
+            Some((_, kind)) => (json!({"role": kind}), vec![record]),
+            None => (record, self.parts.into_iter().map(|(_, part)| value(part)).collect()),
+        };
         let created_ms = record["time"]["created"].as_i64().or(self.created_ms);
-        let parts = self.parts.into_iter().map(|(_, part)| value(part)).collect();
         Opened { id: self.id, created_ms, record, left_out: self.left_out, parts }
     }
 }
@@ -177,8 +187,10 @@ fn tool(part: Value) -> Vec<Block> {
         Some("error") => (true, &state["error"]),
         _ => return vec![call],
     };
-    let mut content: Vec<Block> =
-        answer.as_str().map(|text| Block::Text { text: text.to_owned() }).into_iter().collect();
+    let said = answer.as_str().or_else(|| answer["message"].as_str());
+    let mut content: Vec<Block> = said.map(|text| Block::Text { text: text.to_owned() }).into_iter().collect();
+    // So the second engine keeps what was answered.
+    content.extend(state["content"].as_array().into_iter().flatten().cloned().flat_map(blocks));
     content.extend(state["attachments"].as_array().into_iter().flatten().cloned().map(file));
     let result =
         Block::ToolResult { id: id.to_owned(), name: Some(name.to_owned()), is_error: Some(is_error), content };
@@ -187,7 +199,7 @@ fn tool(part: Value) -> Vec<Block> {
 
 fn file(part: Value) -> Block {
     let media_type = part["mime"].as_str();
-    match part["url"].as_str() {
+    match part["url"].as_str().or_else(|| part["uri"].as_str()) {
         Some(url) if media_type.is_some_and(|media_type| media_type.starts_with("image/")) => image(url, media_type),
         _ => other("file", part),
     }

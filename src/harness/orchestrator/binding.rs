@@ -1,12 +1,11 @@
 //! The rows of one profile's database.
 
 use super::{DEFAULT_PROFILE, PROFILES};
-use crate::harness::database::Columns;
+use crate::harness::database::{Columns, read_list};
 use crate::harness::text::{self, member};
 use crate::harness::{Session, Skip, Source, ids};
 use crate::limits;
 use crate::platform::files::resolve;
-use crate::platform::sqlite;
 use crate::protocol::{Harness, Parent, Relation};
 use rusqlite::{Connection, params};
 use serde::Deserialize;
@@ -61,7 +60,7 @@ pub fn read(source: &Source) -> Result<Vec<Session>, Skip> {
     let scope = resolve(&home.join("sessions"));
     let scope = scope.to_str().ok_or(Skip::NotUtf8)?;
     let profile = profile(home);
-    let rows = sqlite::read(&source.path, |connection| {
+    let rows = read_list(source, |connection| {
         let known = Columns::of(connection, "gateway_routing")?.has_all(&["scope", "session_key", "entry_json"]);
         if !known {
             return Ok(None);

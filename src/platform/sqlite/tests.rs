@@ -1,5 +1,5 @@
 use super::*;
-use crate::platform::testing::as_nobody;
+use crate::platform::testing::{as_nobody, make_endless};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
@@ -28,7 +28,7 @@ fn seen(directory: &Path) -> BTreeMap<PathBuf, (Vec<u8>, [i64; 4], u64)> {
 /// Reads the one table that these tests write, and proves that nothing was touched.
 fn names(path: &Path) -> Result<Vec<String>, Error> {
     let before = seen(path.parent().unwrap());
-    let result = read(path, |connection| {
+    let result = read(path, &Budget::of_list(), |connection| {
         connection.prepare("select name from t order by name")?.query_map([], |row| row.get(0))?.collect()
     });
     assert_eq!(seen(path.parent().unwrap()), before, "something was touched");
@@ -218,7 +218,7 @@ fn what_is_half_done_and_too_large_to_copy_is_busy() {
     let path = directory.path().join("a.sqlite");
     Owner::doing(&path, "spilled").kill();
     fs::File::options().write(true).open(&path).unwrap().set_len(limits::DATABASE_COPY).unwrap();
-    let error = read(&path, |_| Ok(())).unwrap_err();
+    let error = read(&path, &Budget::of_list(), |_| Ok(())).unwrap_err();
     assert!(matches!(error, Error::Large) && error.is_busy());
     assert_eq!(crate::harness::Skip::from(error).reason(), "busy");
 }
@@ -229,7 +229,7 @@ fn a_change_under_the_reading_is_read_again() {
     let path = directory.path().join("a.sqlite");
     drop(create(&path, "delete"));
     let runs = std::cell::Cell::new(0);
-    let count = read(&path, |connection| {
+    let count = read(&path, &Budget::of_list(), |connection| {
         runs.set(runs.get() + 1);
         let count: i64 = connection.query_row("select count(*) from t", [], |row| row.get(0))?;
         if runs.get() == 1 {
@@ -263,4 +263,124 @@ proptest! {
         fs::rename(directory.path().join("a"), &path).unwrap();
         prop_assert_eq!(names(&path).unwrap(), ["main"]);
     }
+}
+
+/// The names in a database that was made to harm, of a reader that works for a tenth of a second at most.
+fn names_within_budget(path: &Path) -> Result<Vec<String>, Error> {
+    let budget = Budget::new(Duration::from_millis(100), &|| false);
+    read(path, &budget, |connection| {
+        connection.prepare("select name from t where name > 'y'")?.query_map([], |row| row.get(0))?.collect()
+    })
+}
+
+#[test]
+fn endless_rows_of_a_few_pages_exceed_the_budget() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("a.sqlite");
+    drop(create(&path, "delete"));
+    make_endless(&path, "t");
+    assert!(fs::metadata(&path).unwrap().len() < 128 << 10);
+    let error = names_within_budget(&path).unwrap_err();
+    assert!(matches!(error, Error::Endless(_)) && !error.is_busy(), "{error}");
+    // In each of the other ways to read it, too.
+    fs::write(beside(&path, "-journal"), [0; 512]).unwrap();
+    assert!(matches!(names_within_budget(&path), Err(Error::Endless(_))));
+}
+
+#[test]
+fn cancelled_query_ends() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("a.sqlite");
+    drop(create(&path, "delete"));
+    make_endless(&path, "t");
+    let looks = std::cell::Cell::new(0);
+    let is_cancelled = || looks.replace(looks.get() + 1) == 3;
+    let result = read(&path, &Budget::of_session(&is_cancelled), |connection| {
+        connection.query_row("select count(*) from t where name > 'y'", [], |row| row.get::<_, i64>(0))
+    });
+    assert!(matches!(result, Err(Error::Cancelled)));
+    assert_eq!(looks.get(), 4);
+}
+
+#[test]
+fn views_huge_values_and_huge_schemas_are_refused() {
+    let directory = TempDir::new().unwrap();
+    let endless = "with recursive n(name) as (select 'z' union all select name from n) select name from n";
+    for (name, statements) in [
+        ("view", format!("create view t as {endless}")),
+        (
+            "computed",
+            "create table s (i); insert into s values (1);
+             create table t (i, name text as (printf('%.*c', 100000000, 'z'))); insert into t (i) select i from s"
+                .to_owned(),
+        ),
+        ("many", (0..5_000).map(|at| format!("create table u{at} (a);")).collect()),
+    ] {
+        let path = directory.path().join(name);
+        Connection::open(&path).unwrap().execute_batch(&format!("begin; {statements}; commit")).unwrap();
+        assert!(matches!(names_within_budget(&path), Err(Error::Sqlite(_))), "{name}");
+    }
+}
+
+#[test]
+fn other_kinds_of_files_beside_it_are_refused_until_they_are_gone() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("a.sqlite");
+    Owner::of(&path).kill();
+    fs::remove_file(beside(&path, "-shm")).unwrap();
+    for ending in ["-shm", "-journal"] {
+        let odd = beside(&path, ending);
+        nix::unistd::mkfifo(&odd, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let stamp = log_stamp(&path);
+        assert!(matches!(names(&path), Err(Error::Beside(refused)) if refused == ending));
+        fs::remove_file(&odd).unwrap();
+        assert_ne!(log_stamp(&path), stamp, "its end must show");
+        assert_eq!(names(&path).unwrap(), ["log", "main"]);
+    }
+}
+
+/// Adds the name of a super-journal, as SQLite writes it.
+fn name_super_journal(journal: &Path, name: &Path) {
+    let name = name.as_os_str().as_bytes();
+    let sum: u32 = name.iter().map(|byte| u32::from(*byte)).sum();
+    let mut content = fs::read(journal).unwrap();
+    content.extend((1_u32 << 30).div_euclid(4_096).wrapping_add(1).to_be_bytes());
+    content.extend(name);
+    content.extend((name.len() as u32).to_be_bytes());
+    content.extend(sum.to_be_bytes());
+    content.extend([0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]);
+    fs::write(journal, content).unwrap();
+}
+
+#[test]
+fn super_journal_is_neither_opened_nor_deleted_and_without_it_the_transaction_is_committed() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("a.sqlite");
+    Owner::doing(&path, "spilled").kill();
+    let other = TempDir::new().unwrap();
+    let (fifo, precious) = (other.path().join("fifo"), other.path().join("precious"));
+    let journal = fs::read(beside(&path, "-journal")).unwrap();
+    nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    fs::write(&precious, "words of a person").unwrap();
+    for name in [&fifo, &precious] {
+        fs::write(beside(&path, "-journal"), &journal).unwrap();
+        name_super_journal(&beside(&path, "-journal"), name);
+        assert_eq!(names(&path).unwrap(), ["main"]);
+    }
+    assert_eq!(fs::read(&precious).unwrap(), b"words of a person");
+    // The transaction of several databases was committed when its super-journal was deleted.
+    fs::write(beside(&path, "-journal"), &journal).unwrap();
+    name_super_journal(&beside(&path, "-journal"), &other.path().join("gone"));
+    assert_eq!(names(&path).unwrap(), ["uncommitted"]);
+}
+
+#[test]
+fn half_done_transaction_is_undone_in_memory() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("a.sqlite");
+    Owner::doing(&path, "spilled").kill();
+    let rows = read(&path, &Budget::of_list(), |connection| {
+        connection.query_row("select count(*) from big where b = zeroblob(2000)", [], |row| row.get::<_, i64>(0))
+    });
+    assert_eq!(rows.unwrap(), 300);
 }

@@ -102,3 +102,31 @@ fn reading_touches_nothing() {
         crate::harness::testing::assert_untouched(&Goose, &fixture("goose").join(name).join("goose/sessions"));
     }
 }
+
+#[test]
+fn placeholder_title_gives_way_to_the_first_prompt() {
+    let listing = list(&fixture("goose/placeholder-titles"));
+    for (id, title) in [
+        ("20250801_101500", "legacy hello"),
+        ("20260901_1", "say hello to goose"),
+        ("20260901_2", "My named goose session"),
+        ("20260901_3", "Delegated child"),
+        ("20260902_1", "Archived beta chat"),
+        ("20260902_2", "please run TOOL now"),
+    ] {
+        assert_eq!(listing.of(id).title.as_deref(), Some(title), "{id}");
+    }
+}
+
+#[test]
+fn chosen_name_is_no_placeholder() {
+    let sessions = Sessions::new();
+    let database = sessions.database(17);
+    for (id, name, chosen) in [("1", "CLI Session", 1), ("2", "New session 7", 0), ("3", "New session plan", 0)] {
+        database.session(json!({"id": id, "name": name, "user_set_name": chosen}));
+        database.message(id, "user", 1_754_043_300, said("asked"));
+    }
+    let listing = sessions.list();
+    let titles = ["1", "2", "3"].map(|id| listing.of(id).title.as_deref());
+    assert_eq!(titles, [Some("CLI Session"), Some("asked"), Some("New session plan")]);
+}

@@ -93,3 +93,57 @@ fn pages_of_every_size_make_up_one_conversation() {
 fn reading_touches_nothing() {
     crate::harness::testing::assert_untouched(&Hermes, &fixture("hermes/.hermes"));
 }
+
+/// Beginning of the id, title, messages, what was said in them.
+type Conversation = (&'static str, &'static str, u64, &'static [&'static str]);
+
+const RESETS_AND_COMPACTION: &[Conversation] = &[
+    (
+        "20260901_100000_aaaaaa",
+        "Paint the kitchen",
+        6,
+        &[
+            "Paint the kitchen",
+            "Kitchen painted.",
+            "Then the hall",
+            "Hall painted.",
+            "[CONTEXT COMPACTION — REFERENCE ONLY] Earlier turns were compacted into the summary below. Kitchen, hall.",
+            "Now the bath",
+            "Bath painted.",
+        ],
+    ),
+    ("20260901_110000_bbbbbb", "Water plants", 4, &["Water plants", "Watered.", "Feed plants", "Fed."]),
+    ("20260901_120000_cccccc", "Before the reset", 2, &["Before the reset", "ok"]),
+    ("20260901_130000_dddddd", "After the reset", 2, &["After the reset", "ok"]),
+    ("20260901_140000_eeeeee", "Old before", 2, &["Old before", "ok"]),
+    ("20260901_150000_ffffff", "Old after", 2, &["Old after", "ok"]),
+    ("20260901_160000_abcdef", "Closed by compression", 2, &["Closed by compression", "ok"]),
+    ("20260901_170000_111111", "Root", 2, &["Root prompt", "ok"]),
+    ("20260901_180000_222222", "Tip", 4, &["Root prompt", "ok", "Tip prompt", "ok"]),
+    ("20260901_190000_333333", "Sibling", 2, &["Sibling prompt", "ok"]),
+];
+
+#[test]
+fn compacted_rows_are_history_and_resets_are_conversations_of_their_own() {
+    let listing = list(&fixture("hermes/resets-and-compaction/.hermes"));
+    assert_eq!(listing.ids(), RESETS_AND_COMPACTION.iter().map(|row| row.0).collect::<Vec<_>>());
+    for (id, title, count, said) in RESETS_AND_COMPACTION {
+        let session = listing.of(id);
+        assert_eq!(session.title.as_deref(), Some(*title), "{id}");
+        let tip_of = |root| parent(root, Relation::Continuation);
+        let expected = if id.ends_with("222222") { tip_of("20260901_170000_111111") } else { None };
+        assert_eq!(session.parent, expected, "{id}");
+        let messages = listing.load(id);
+        let texts = messages.iter().map(|message| match &message.content[..] {
+            [crate::protocol::Block::Text { text }] => text.as_str(),
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(texts.collect::<Vec<_>>(), *said, "{id}");
+        assert_eq!(listing.details(id).message_count, *count, "{id}");
+        listing.assert_pages_agree(id);
+    }
+    assert_eq!(
+        listing.details("20260901_100000_aaaaaa").topics,
+        ["Paint the kitchen", "Then the hall", "Now the bath"]
+    );
+}

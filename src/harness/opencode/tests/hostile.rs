@@ -47,7 +47,7 @@ fn rows_of_odd_kinds_cost_only_themselves() {
     database.0.execute("insert into message values ('msg_3', 'ses_2', 'never', '{}')", []).unwrap();
     let listing = data.list();
     assert_eq!(listing.ids(), ["ses_1", "ses_2"]);
-    assert_eq!(listing.of("ses_2").updated_at_ms, Some(1));
+    assert_eq!(listing.of("ses_2").updated_at_ms, Some(1_000), "no session is older than itself");
     let odd = listing.of("ses_1");
     assert_eq!((odd.title.as_deref(), odd.workspace.as_deref(), odd.created_at_ms), (Some("\u{fffd}"), None, None));
     assert_eq!(listing.load("ses_2").len(), 2, "one without a time has no place");
