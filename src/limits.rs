@@ -155,6 +155,8 @@ pub const READERS: usize = 8;
 pub const FILES_PER_ROOT: usize = 1_000_000;
 /// Records of what lives that are read in one place of a store.
 pub const LIVE_RECORDS: usize = 10_000;
+/// Directories below that of a session's subagents in which others lie.
+pub const SUBAGENT_DEPTH: usize = 8;
 /// Subagents of one session that are read.
 pub const CHILDREN: usize = 10_000;
 /// Parents that are followed upwards.
@@ -196,6 +198,15 @@ pub const LINE_MAX: usize = 16 << 20;
 pub const LINE_COMMON: usize = 1 << 20;
 /// Readers that hold a line over [`LINE_COMMON`] at a time.
 pub const LONG_LINES: usize = 2;
+/// Bytes of a transcript in which rows that stand there again are looked for at once; in a longer one only behind a
+/// compaction.
+pub const REPEATS_SOUGHT: u64 = 4 << 20;
+/// Messages that are held at a time while they are counted.
+pub const MESSAGES_COUNTED: usize = 1_000;
+/// Transcripts of which is remembered what names they hold.
+pub const NAMES_KEPT: usize = 4_096;
+/// Last bytes of what was read of a growing file that are remembered.
+pub const PREFIX_KEPT: usize = 256;
 /// Bytes that a whole-file reading asks for at a time.
 pub const SCAN_BYTES: usize = 256 << 10;
 /// Bytes of a file that are read between two reports of how far the reading is.

@@ -4,6 +4,7 @@ use super::Skip;
 use super::splice::{self, is_blank, records};
 use crate::limits;
 use crate::platform::files::{open_sized, read_at, read_small};
+use memchr::memmem::Finder;
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufRead, Read};
@@ -146,6 +147,11 @@ impl Ends {
         lines(&self.head[..self.head_end]).chain(lines(self.mended.as_deref().unwrap_or_default()))
     }
 
+    /// The lines of the head that hold a text, first to last.
+    pub fn head_with<'a>(&'a self, text: &Finder<'_>) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        lines_with(&self.head[..self.head_end], &[text]).flat_map(records_of)
+    }
+
     /// The last string of this name that stands in the tail, in whatever record: what is left to ask where no line of
     /// the tail is whole.
     pub fn last_string(&self, name: &str) -> Option<String> {
@@ -240,6 +246,25 @@ fn lines(text: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
 /// The first record of a text.
 pub fn first_record(text: &[u8]) -> Option<&[u8]> {
     lines(text).next()
+}
+
+/// The records of a line.
+pub fn records_of(line: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
+    lines(line)
+}
+
+/// The lines of a text that hold one of these, with their ends.
+pub fn lines_with<'a>(text: &'a [u8], texts: &[&Finder<'_>]) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+    let found = texts.iter().flat_map(|wanted| wanted.find_iter(text));
+    let mut starts: Vec<_> = found.map(|at| memchr::memrchr(b'\n', &text[..at]).map_or(0, |end| end + 1)).collect();
+    starts.sort_unstable();
+    starts.dedup();
+    starts.into_iter().map(|start| &text[start..end_of_line(text, start)])
+}
+
+/// Where the line ends that begins at a place of a text.
+pub fn end_of_line(text: &[u8], from: usize) -> usize {
+    memchr::memchr(b'\n', &text[from..]).map_or(text.len(), |end| from + end + 1)
 }
 
 /// Text that is split at its line ends.

@@ -17,6 +17,7 @@ mod ids;
 pub mod jsonl;
 mod live;
 mod messages;
+mod middle;
 mod openclaw;
 mod opencode;
 mod orchestrator;
@@ -92,6 +93,12 @@ pub trait Store: Sync {
 
     /// Reads what a list needs of one source, within bounds.
     fn read(&self, source: &Source, ends: &mut jsonl::Ends) -> Result<Reading, Skip>;
+
+    /// Reads the title of a session whose [`Session::late_title`] says that it may be another one than was read for a
+    /// list.
+    fn late_title(&self, _session: &Session) -> Option<Box<str>> {
+        None
+    }
 
     /// Reads what costs more of one session.
     fn details(&self, roots: &[Root], session: &Session, wanted: Wanted) -> Result<Details, Skip>;
@@ -191,6 +198,10 @@ pub struct Session {
     pub created_at_ms: Option<i64>,
     /// Its newest user or assistant message, else its file's time, in epoch milliseconds.
     pub updated_at_ms: Option<i64>,
+    /// Whether its records may name it otherwise in a part that was not read: see [`Store::late_title`].
+    pub late_title: bool,
+    /// The team of agents that it works in.
+    pub team: Option<Team>,
     /// Whether its program has put it away.
     pub archived: bool,
     /// The session that it came from.
@@ -226,6 +237,8 @@ impl Session {
             profile: None,
             created_at_ms: None,
             updated_at_ms: Some(source.stamp.modified_ms()),
+            late_title: false,
+            team: None,
             archived: false,
             parent: None,
             continued_in: None,
@@ -237,6 +250,15 @@ impl Session {
             content: None,
         }
     }
+}
+
+/// A team of agents, and whether a session leads it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Team {
+    /// Its name; empty where it is not known.
+    pub name: Box<str>,
+    /// Whether the session leads it.
+    pub leads: bool,
 }
 
 /// A name that a source gives to a session of another source.

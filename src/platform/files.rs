@@ -66,6 +66,17 @@ impl Stamp {
         Self { mark, ..self }
     }
 
+    /// One stamp for two files that are read together.
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            size: self.size.wrapping_add(other.size.rotate_left(32)),
+            modified_ns: self.modified_ns.max(other.modified_ns),
+            changed_ns: self.changed_ns.max(other.changed_ns),
+            inode: self.inode.rotate_left(1) ^ other.inode,
+            mark: self.mark ^ other.mark,
+        }
+    }
+
     /// Whether it has such a mark.
     pub fn is_marked(&self) -> bool {
         self.mark != 0

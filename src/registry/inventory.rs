@@ -102,7 +102,7 @@ impl Stored {
     /// Joins what the files of all roots say, but of those that are `silent`. `directories` are those that are known
     /// beyond them.
     pub fn join(scans: &[&RootScan], silent: &[Root], directories: &[String]) -> Self {
-        let mut rows = one_a_conversation(scans);
+        let (mut rows, twice) = one_a_conversation(scans);
         name(&mut rows, scans);
         let has_marks = find_workspaces(&mut rows, scans, directories);
         rows.sort_unstable_by(|a, b| sort_key(a).cmp(&sort_key(b)));
@@ -111,6 +111,7 @@ impl Stored {
         inherit_workspaces(&mut rows, &by_id);
         continuations(&mut rows, &by_id);
         copies(&mut rows);
+        teams(&mut rows);
         let mut children: HashMap<usize, Vec<usize>> = HashMap::new();
         for (index, row) in rows.iter().enumerate() {
             let parent = row.parent.as_ref().and_then(|parent| parent.session_id.as_deref());
@@ -118,11 +119,13 @@ impl Stored {
                 children.entry(parent).or_default().push(index);
             }
         }
-        let reports = scans.iter().map(|scan| report(scan)).chain(silent.iter().map(silence)).collect();
+        let reports =
+            scans.iter().enumerate().map(|(at, scan)| report(scan, twice.iter().filter(|twice| twice.scan == at)));
+        let reports = reports.chain(silent.iter().map(silence)).collect();
         Self {
             order: (0..).take(rows.len()).collect(),
             rows: rows.into_iter().map(Arc::new).collect(),
-            problems: Arc::new(problems(scans, silent)),
+            problems: Arc::new(problems(scans, silent, &twice)),
             reports: Arc::new(reports),
             has_marks,
             by_id: Arc::new(by_id),
@@ -209,8 +212,9 @@ fn elsewhere(session_id: &str, root: &Root) -> String {
     format!("{session_id}@{}", root.path.display())
 }
 
-/// What tells conversations apart: where ids are not unique in the world, their beginning too.
-type Key<'a> = (Harness, &'a str, Option<i64>);
+/// What tells conversations apart: where ids are not unique in the world, their beginning, and the first message, where
+/// that has an id.
+type Key<'a> = (Harness, &'a str, Option<i64>, Option<&'a str>);
 
 /// Of a conversation the copy that counts, and the roots of that and of the first.
 struct Best<'a> {
@@ -220,53 +224,79 @@ struct Best<'a> {
     alone: bool,
 }
 
-/// The same session in two files (migrations, archives, copied homes) is one: the newest of the newest form counts.
-fn one_a_conversation(scans: &[&RootScan]) -> Vec<Row> {
+/// A file whose session's id another file has, too.
+struct Twice {
+    scan: usize,
+    path: Box<Path>,
+    /// Whether both are one conversation, of which the other file is the newer state.
+    merged: bool,
+}
+
+/// The same session in two files (migrations, archives, copied homes) is one: the newest of the newest form counts. Files
+/// with one id that begin differently are both listed.
+fn one_a_conversation(scans: &[&RootScan]) -> (Vec<Row>, Vec<Twice>) {
     let mut best: HashMap<Key<'_>, Best<'_>> = HashMap::new();
     let rank = |session: &Arc<Session>, scan: usize| {
         let place = (Reverse(scan), Reverse(session.location.to_path_buf()));
         (!session.old_form, session.updated_at_ms, !session.archived, session.workspace.is_some(), place)
     };
+    let mut twice = Vec::new();
     for (scan, of) in scans.iter().enumerate() {
         let unique = of.ids_are_unique();
         for session in of.sessions() {
             let began = session.created_at_ms.filter(|_| !unique);
-            match best.entry((of.root.harness, &session.id, began)) {
+            match best.entry((of.root.harness, &session.id, began, session.first_message.as_deref())) {
                 Slot::Vacant(slot) => drop(slot.insert(Best { session, scan, first: scan, alone: true })),
                 Slot::Occupied(mut slot) => {
                     let known = slot.get_mut();
                     known.alone = false;
+                    let (mut other, mut at) = (session, scan);
                     if rank(session, scan) > rank(known.session, known.scan) {
-                        (known.session, known.scan) = (session, scan);
+                        std::mem::swap(&mut other, &mut known.session);
+                        std::mem::swap(&mut at, &mut known.scan);
+                    }
+                    // One database may hold several sessions.
+                    if other.location != known.session.location {
+                        twice.push(Twice { scan: at, path: other.location.clone(), merged: true });
                     }
                 }
             }
         }
     }
-    let ids = own_ids(&best, scans);
+    let ids = own_ids(&mut best, scans);
+    for best in ids.keys().filter_map(|key| best.get(key)).filter(|best| scans[best.scan].ids_are_unique()) {
+        twice.push(Twice { scan: best.scan, path: best.session.location.clone(), merged: false });
+    }
     let roots: Vec<Arc<Root>> = scans.iter().map(|scan| Arc::new(scan.root.clone())).collect();
-    best.into_iter()
-        .map(|(key, Best { session, scan, alone, .. })| Row {
-            harness: key.0,
-            root: roots[scan].clone(),
-            session: session.clone(),
-            title: session.title.clone(),
-            parent: session.parent.clone(),
-            found_workspace: None,
-            own_id: ids.get(&key).cloned(),
-            alone,
-        })
-        .collect()
+    let rows = best.into_iter().map(|(key, Best { session, scan, alone, .. })| Row {
+        harness: key.0,
+        root: roots[scan].clone(),
+        session: session.clone(),
+        title: session.title.clone(),
+        parent: session.parent.clone(),
+        found_workspace: None,
+        own_id: ids.get(&key).cloned(),
+        alone,
+    });
+    (rows.collect(), twice)
 }
 
-/// Ids for the sessions whose own is that of another one in an earlier root.
-fn own_ids<'a>(best: &HashMap<Key<'a>, Best<'_>>, scans: &[&RootScan]) -> HashMap<Key<'a>, Box<str>> {
-    let mut ambiguous: Vec<_> = best.iter().filter(|(_, best)| !scans[best.scan].ids_are_unique()).collect();
-    ambiguous.sort_unstable_by_key(|(key, best)| (best.first, **key));
+/// Ids for the sessions whose own is that of another one: in an earlier root, or newer.
+fn own_ids<'a>(best: &mut HashMap<Key<'a>, Best<'a>>, scans: &[&RootScan]) -> HashMap<Key<'a>, Box<str>> {
+    let mut count: HashMap<(Harness, &str), usize> = HashMap::new();
+    for (harness, id, ..) in best.keys() {
+        *count.entry((*harness, id)).or_default() += 1;
+    }
+    let mut ambiguous: Vec<_> = best.iter_mut().filter(|(key, _)| count[&(key.0, key.1)] > 1).collect();
+    ambiguous.sort_unstable_by_key(|(key, best)| {
+        let newest = best.session.updated_at_ms.filter(|_| scans[best.scan].ids_are_unique());
+        (best.first, Reverse(newest), **key)
+    });
     let mut taken: HashSet<(Harness, String)> = HashSet::new();
     let mut ids = HashMap::new();
     for (key, best) in ambiguous {
-        let (harness, id, _) = *key;
+        let (harness, id, ..) = *key;
+        best.alone = false;
         if !taken.insert((harness, id.to_owned())) {
             let here = elsewhere(id, &scans[best.first].root);
             let there = || format!("{id}@{}", best.session.location.display());
@@ -399,6 +429,25 @@ fn copies(rows: &mut [Row]) {
     }
 }
 
+/// A member of a team is a child of the session that leads the team, where that is known.
+fn teams(rows: &mut [Row]) {
+    let mut leads: HashMap<(Harness, Box<str>), Option<String>> = HashMap::new();
+    for row in rows.iter() {
+        if let Some(team) = row.session.team.as_ref().filter(|team| team.leads) {
+            let lead = leads.entry((row.harness, team.name.clone()));
+            // Which of several is meant cannot be known.
+            lead.and_modify(|lead| *lead = None).or_insert(Some(row.id().to_owned()));
+        }
+    }
+    for row in rows.iter_mut().filter(|row| row.session.team.as_ref().is_some_and(|team| !team.leads)) {
+        let Some(team) = &row.session.team else { continue };
+        let lead = leads.get(&(row.harness, team.name.clone())).cloned().flatten();
+        if let Some(parent) = row.parent.as_mut().filter(|parent| parent.session_id.is_none()) {
+            parent.session_id = lead;
+        }
+    }
+}
+
 /// What is told of a file that could not be read.
 pub fn problem(harness: Harness, path: &Path, skip: &Skip) -> Problem {
     Problem {
@@ -411,7 +460,7 @@ pub fn problem(harness: Harness, path: &Path, skip: &Skip) -> Problem {
     }
 }
 
-fn problems(scans: &[&RootScan], silent: &[Root]) -> Vec<Problem> {
+fn problems(scans: &[&RootScan], silent: &[Root], twice: &[Twice]) -> Vec<Problem> {
     let mut problems: Vec<Problem> = scans
         .iter()
         .flat_map(|scan| {
@@ -427,10 +476,21 @@ fn problems(scans: &[&RootScan], silent: &[Root]) -> Vec<Problem> {
         reason: "timeout".to_owned(),
         message: silence_message(),
     }));
+    problems.extend(twice.iter().filter(|twice| !twice.merged).map(|twice| Problem {
+        harness: Some(scans[twice.scan].root.harness),
+        path: Some(twice.path.display().to_string()),
+        id: None,
+        endpoint: None,
+        reason: "duplicate_id".to_owned(),
+        message: "another file has another conversation under the same id; both are listed".to_owned(),
+    }));
     problems.sort_unstable_by(|a, b| (a.harness, &a.path).cmp(&(b.harness, &b.path)));
     problems.truncate(limits::PROBLEMS_LISTED);
     problems
 }
+
+/// Why a file is skipped whose session another file holds, too.
+const MERGED: &str = "another file holds the same session and is listed instead";
 
 fn silence_message() -> String {
     format!("it has not answered for {} seconds; its sessions are left out", limits::ROOT_SILENCE.as_secs())
@@ -451,11 +511,13 @@ fn silence(root: &Root) -> RootReport {
     }
 }
 
-fn report(scan: &RootScan) -> RootReport {
-    let mut skipped: Vec<Skipped> = scan
-        .skipped()
-        .map(|(path, skip)| Skipped { path: path.display().to_string(), reason: skip.to_string() })
-        .collect();
+fn report<'a>(scan: &RootScan, twice: impl Iterator<Item = &'a Twice>) -> RootReport {
+    let row = |path: &Path, reason: String| Skipped { path: path.display().to_string(), reason };
+    let merged = twice.filter(|twice| twice.merged);
+    let merged: Vec<Skipped> = merged.map(|twice| row(&twice.path, MERGED.to_owned())).collect();
+    let sessions = scan.sessions().count().saturating_sub(merged.len());
+    let mut skipped: Vec<Skipped> = scan.skipped().map(|(path, skip)| row(path, skip.to_string())).collect();
+    skipped.extend(merged);
     skipped.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     let truncated = scan.finder.truncated || skipped.len() > limits::SKIPPED_LISTED;
     skipped.truncate(limits::SKIPPED_LISTED);
@@ -465,7 +527,7 @@ fn report(scan: &RootScan) -> RootReport {
         origin: scan.root.origin,
         exists: scan.finder.exists,
         files: scan.file_count(),
-        sessions: scan.sessions().count(),
+        sessions,
         skipped,
         truncated,
     }

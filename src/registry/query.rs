@@ -279,10 +279,11 @@ fn below(snapshot: &Snapshot, id: &str, grant: &Grant) -> HashSet<usize> {
 /// Whether the title, an id or the peer's name holds the text.
 fn names_hold(item: &Item<'_>, text: &str) -> bool {
     let holds = |name: &str| name.to_lowercase().contains(text);
-    item.title().is_some_and(holds)
-        || holds(&item.id())
+    holds(&item.id())
         || item.runtime.is_some() && holds(&item.session_form())
         || item.live.and_then(|live| live.peer.as_ref()).is_some_and(|peer| holds(&peer.name))
+        // The last, as it may cost more than all others.
+        || item.title().is_some_and(|title| holds(&title))
 }
 
 /// The part of the messages around the text.

@@ -1,25 +1,53 @@
 //! What costs more to know of a session.
 
 use super::record::{Record, content_text};
-use crate::harness::Skip;
-use crate::harness::jsonl::{self, Ends};
+use super::{load, message};
+use crate::harness::jsonl::Ends;
 use crate::harness::text::{self, member};
+use crate::harness::{PageRequest, Patient, Skip, Wanted};
 use crate::limits;
 use crate::protocol::{LastMessage, Role};
-use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
-use std::io::{BufReader, Read};
-use std::ops::ControlFlow;
 
-/// The opening prompts.
-pub fn topics(file: &File, ends: &mut Ends) -> Result<Vec<String>, Skip> {
+/// The opening prompts of the current branch.
+pub fn topics(file: &File, is_agent: bool, ends: &mut Ends) -> Result<Vec<String>, Skip> {
     loop {
-        let prompts = ends.head().filter_map(Record::parse).filter_map(|record| text::excerpt(&record.prompt()?));
-        let topics: Vec<String> = prompts.take(limits::TOPICS).collect();
+        let topics = opening(ends.head(), is_agent);
         if topics.len() == limits::TOPICS || !ends.grow_head(file)? {
             return Ok(topics);
         }
     }
+}
+
+fn opening<'a>(lines: impl Iterator<Item = &'a [u8]>, is_agent: bool) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let mut rows: HashMap<String, usize> = HashMap::new();
+    let mut topics: Vec<(usize, String)> = Vec::new();
+    for (at, line) in lines.enumerate() {
+        let line = String::from_utf8_lossy(line);
+        let record = Record::parse(line.as_bytes()).filter(|record| is_agent || !text::is_true(record.is_sidechain));
+        let Some(record) = record else { continue };
+        if let Some(uuid) = member(record.uuid) {
+            // A row that stands there again is the first one.
+            if !seen.insert((uuid.to_string(), record.time())) {
+                continue;
+            }
+            rows.insert(uuid.into_owned(), at);
+        }
+        let Some(topic) = message::prompt(&record).and_then(|prompt| text::excerpt(&prompt)) else { continue };
+        // A prompt goes on from the row that it hangs on: what came since was taken back.
+        match member(record.parent) {
+            Some(parent) => {
+                let tip = rows.get(&*parent).copied().unwrap_or(at);
+                topics.retain(|(before, _)| *before <= tip);
+            }
+            None if record.parent.is_some() && record.logical_parent.is_none() => topics.clear(),
+            None => {}
+        }
+        topics.push((at, topic));
+    }
+    topics.into_iter().map(|(_, topic)| topic).take(limits::TOPICS).collect()
 }
 
 /// The newest prompt or answer.
@@ -29,7 +57,7 @@ pub fn last_message(file: &File, ends: &mut Ends) -> Result<Option<LastMessage>,
             let (role, text) = if record.is("assistant") {
                 (Role::Assistant, content_text(record.body()?.content?)?)
             } else {
-                (Role::User, record.prompt()?)
+                (Role::User, message::prompt(&record)?)
             };
             Some(LastMessage { role, text: text::excerpt(&text)?, timestamp_ms: record.time() })
         });
@@ -39,26 +67,19 @@ pub fn last_message(file: &File, ends: &mut Ends) -> Result<Option<LastMessage>,
     }
 }
 
-/// Prompts, and answers of the model. An answer that was written in several rows is one.
-pub fn count(file: impl Read) -> Result<u64, Skip> {
+/// The messages of people and of the model that loading gives.
+pub fn count(file: &File, is_agent: bool, wanted: &Wanted<'_>) -> Result<u64, Skip> {
+    let attendant = wanted.attendant.unwrap_or(&Patient);
     let mut count = 0;
-    let mut last_answer: Option<String> = None;
-    jsonl::stream(BufReader::with_capacity(1 << 16, file), |line| {
-        let holds = |word: &str| memchr::memmem::find(line, word.as_bytes()).is_some();
-        if !holds("\"user\"") && !holds("\"assistant\"") {
-            return ControlFlow::Continue(());
+    let mut cursor: Option<String> = None;
+    loop {
+        let request =
+            PageRequest { cursor: cursor.as_deref(), limit: limits::MESSAGES_COUNTED, own_only: false, attendant };
+        let page = load::page(file, is_agent, &request)?;
+        count += page.messages.iter().filter(|message| matches!(message.role, Role::User | Role::Assistant)).count();
+        cursor = page.next;
+        if cursor.is_none() {
+            return Ok(count as u64);
         }
-        let Some(record) = Record::parse(line) else { return ControlFlow::Continue(()) };
-        if record.is("assistant") {
-            let id = record.body().and_then(|body| member(body.id).map(Cow::into_owned));
-            if id.is_none() || id != last_answer {
-                count += 1;
-            }
-            last_answer = id;
-        } else if record.prompt().is_some() {
-            count += 1;
-        }
-        ControlFlow::Continue(())
-    })?;
-    Ok(count)
+    }
 }

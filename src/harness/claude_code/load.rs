@@ -3,19 +3,23 @@
 //! Rows are only ever appended, so a row's parent stands before it. The branch is followed upwards row by row; what hangs
 //! elsewhere was abandoned. Two things beside the branch belong to it all the same: of an answer that the program wrote
 //! in several rows any row may be the one that the branch goes on from, and so may be the result of any of its tool
-//! calls. Where a parent is not found, as in a cycle, what stands before is taken in the order of the file.
+//! calls. Where a parent is not found, as in a cycle, what stands before is taken in the order of the file. A row that
+//! stands in the file again (see [`Firsts`]) counts where it stands first.
 
 use super::message::Kind;
+use super::repeated::Firsts;
 use super::row::{Link, Row, text_of};
 use crate::harness::backward::{Backward, Line};
+use crate::harness::jsonl::end_of_lines;
 use crate::harness::pages::Gathered;
-use crate::harness::{Page, PageRequest, Skip};
+use crate::harness::{Attendant, Page, PageRequest, Skip};
 use crate::limits;
 use crate::platform::files::read_at;
 use crate::protocol::{Block, Message};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fs::File;
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// Which row comes next on the way up.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,7 +80,11 @@ pub fn page(file: &File, is_agent: bool, request: &PageRequest<'_>) -> Result<Pa
         Some(cursor) => cursor.parse()?,
     };
     let mut lines = Backward::of(file, request.cursor.map(|_| place.end), request.attendant)?;
-    let mut walk = Walk::new(file, is_agent, place, Gathered::new(request));
+    let is_late = place.chain != Chain::Newest;
+    let mut walk = Walk::new(file, is_agent, place, request);
+    if size <= limits::REPEATS_SOUGHT || is_late {
+        walk.look_for_repeats()?;
+    }
     loop {
         while !walk.gathered.is_full()
             && walk.chain != Chain::Begun
@@ -110,6 +118,9 @@ struct Walk<'a> {
     chain: Chain,
     /// Where the last row was taken.
     from: u64,
+    attendant: &'a dyn Attendant,
+    /// Where rows stand first, once that may matter.
+    firsts: Option<Arc<Firsts>>,
     unit: Unit,
     /// Results above all rows of the unit: of its own calls, or of those of the answer before.
     above: Vec<Taken>,
@@ -127,19 +138,29 @@ struct Own {
 }
 
 impl<'a> Walk<'a> {
-    fn new(file: &'a File, is_agent: bool, place: Place, gathered: Gathered<Own>) -> Self {
+    fn new(file: &'a File, is_agent: bool, place: Place, request: &PageRequest<'a>) -> Self {
         Self {
             file,
             is_agent,
+            attendant: request.attendant,
+            firsts: None,
             chain: place.chain.clone(),
             from: place.end,
             told: place.told,
             unit: Unit { place, id: None, rows: Vec::new() },
             above: Vec::new(),
             beside: VecDeque::new(),
-            gathered,
+            gathered: Gathered::new(request),
             unfinished: false,
         }
+    }
+
+    /// Reads where rows stand first, of the whole file so that the next page need not.
+    fn look_for_repeats(&mut self) -> Result<(), Skip> {
+        if self.firsts.is_none() {
+            self.firsts = Some(Firsts::read(self.file, end_of_lines(self.file)?, self.attendant)?);
+        }
+        Ok(())
     }
 
     /// At the start of the file: whether a parent was looked for in vain. Then the order of the file counts.
@@ -159,6 +180,13 @@ impl<'a> Walk<'a> {
             return Ok(());
         }
         let uuid = row.uuid();
+        if self.firsts.as_ref().is_some_and(|firsts| firsts.is_repeated(&row, line.at)) {
+            // What hangs on it comes behind all that stands before it.
+            if matches!(&self.chain, Chain::At(name) if uuid.as_ref() == Some(name)) {
+                self.chain = Chain::Newest;
+            }
+            return Ok(());
+        }
         let current = match &self.chain {
             Chain::Newest | Chain::Broken => true,
             Chain::At(name) => uuid.as_ref() == Some(name),
@@ -181,6 +209,9 @@ impl<'a> Walk<'a> {
             };
         }
         self.from = line.at;
+        if row.is_boundary() {
+            self.look_for_repeats()?;
+        }
         let Some((kind, message)) = message else { return Ok(()) };
         let bytes = line.text.map_or(0, |text| text.len() as u64);
         let goes_on = row.goes_on(&message);

@@ -1,6 +1,7 @@
 //! A row of a transcript in the one normal form.
 
-use super::record::{Record, is_injected};
+use super::record::{Record, written_text};
+use super::tags::is_injected;
 use crate::harness::text::{self, member};
 use crate::protocol::{Block, Message, Role};
 use serde::Deserialize;
@@ -60,8 +61,19 @@ fn author(record: &Record<'_>, content: &[Block]) -> Role {
     }
 }
 
+/// What a person wrote in a row: a prompt, or one that was typed while the model was at work.
+pub fn prompt(record: &Record<'_>) -> Option<String> {
+    let queued = || queued_content(record.attachment?).and_then(written_text).filter(|_| !record.is_marked_injected());
+    record.prompt().or_else(queued)
+}
+
 /// What a person typed while the model was at work: it is kept beside the rows, and shown among them.
 fn queued(attachment: &RawValue) -> Option<Vec<Block>> {
+    let content = blocks(Some(queued_content(attachment)?));
+    (!content.is_empty()).then_some(content)
+}
+
+fn queued_content(attachment: &RawValue) -> Option<&RawValue> {
     #[derive(Deserialize)]
     struct Queued<'a> {
         #[serde(borrow, rename = "type")]
@@ -72,9 +84,9 @@ fn queued(attachment: &RawValue) -> Option<Vec<Block>> {
         mode: Option<&'a RawValue>,
     }
     let queued: Queued<'_> = serde_json::from_str(attachment.get()).ok()?;
-    let typed =
+    let is_typed =
         text::string(queued.kind)? == "queued_command" && member(queued.mode).is_none_or(|mode| mode == "prompt");
-    typed.then(|| blocks(queued.prompt)).filter(|content| !content.is_empty())
+    queued.prompt.filter(|_| is_typed)
 }
 
 /// The blocks of a content, which may be a text alone.

@@ -3,8 +3,13 @@
 mod details;
 mod load;
 mod message;
+mod moved;
+mod names;
 mod record;
+mod repeated;
 mod row;
+mod side;
+mod tags;
 #[cfg(test)]
 mod tests;
 mod transcript;
@@ -16,9 +21,10 @@ use super::walk::stamp;
 use super::{
     Details, End, Environment, Finder, Found, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
 };
-use crate::platform::files::open_regular;
-use crate::protocol::{Harness, Resume, RootOrigin};
-use std::collections::{BTreeMap, HashSet};
+use crate::limits;
+use crate::platform::files::{Stamp, open_regular};
+use crate::protocol::{Harness, Relation, Resume, RootOrigin};
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use transcript::Facts;
 
@@ -53,8 +59,17 @@ impl Store for ClaudeCode {
 
     fn read(&self, source: &Source, ends: &mut Ends) -> Result<Reading, Skip> {
         let file = ends.open(&source.path)?;
-        let facts = Facts::gather(&file, ends)?;
-        facts.into_session(source).map(Reading::from)
+        Facts::gather(&file, source, ends)?.into_session(source).map(Reading::from)
+    }
+
+    fn late_title(&self, session: &Session) -> Option<Box<str>> {
+        let source =
+            Source { path: session.location.to_path_buf(), stamp: session.content?.0, beside: session.content?.1 };
+        let mut ends = Ends::default();
+        let file = ends.open(&source.path).ok()?;
+        let mut facts = Facts::gather(&file, &source, &mut ends).ok()?;
+        facts.take_late(names::of(&file, &source.path).ok()?.titles);
+        facts.into_session(&source).ok()?.title
     }
 
     fn details(&self, _: &[Root], session: &Session, wanted: Wanted) -> Result<Details, Skip> {
@@ -64,20 +79,20 @@ impl Store for ClaudeCode {
             let mut ends = Ends::default();
             ends.load(&file)?;
             if wanted.topics {
-                found.topics = details::topics(&file, &mut ends)?;
+                found.topics = details::topics(&file, is_subagent(session), &mut ends)?;
             }
             if wanted.last_message {
                 found.last_message = details::last_message(&file, &mut ends)?;
             }
         }
         if wanted.message_count {
-            found.message_count = details::count(wanted.attended(file))?;
+            found.message_count = details::count(&file, is_subagent(session), &wanted)?;
         }
         Ok(found)
     }
 
     fn load(&self, _: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
-        load::page(&open_regular(&session.location)?, is_agent(&session.id), request)
+        load::page(&open_regular(&session.location)?, is_subagent(session), request)
     }
 
     fn end(&self, session: &Session) -> Result<End, Skip> {
@@ -98,33 +113,65 @@ impl Store for ClaudeCode {
 /// The sessions of one project, and the subagents of each.
 fn walk_project(finder: &mut Finder, project: &Path) {
     let entries = finder.entries(project);
-    let companions: HashSet<String> =
-        entries.iter().filter(|entry| is_uuid(&entry.name) && entry.is_dir()).map(|entry| entry.name.clone()).collect();
+    let companions: Vec<_> = entries.iter().filter(|entry| is_uuid(&entry.name) && entry.is_dir()).collect();
+    let mut beside = HashMap::new();
+    for companion in companions {
+        let stamp = walk_companion(finder, &companion.path);
+        beside.insert(companion.name.clone(), stamp);
+    }
     for entry in entries {
         let Some(stem) = entry.name.strip_suffix(".jsonl") else { continue };
         if !is_uuid(stem) && !is_agent(stem) {
             finder.skip(entry, Skip::Name);
             continue;
         }
-        // A rename is kept beside the session too, where the transcript's own ends may not show it.
-        let beside = companions.contains(stem).then(|| stamp(&project.join(stem).join(TITLE_FILE))).flatten();
+        let beside = beside.remove(stem).flatten();
         finder.source(entry, beside);
     }
-    for companion in companions {
-        let transcript = |entry: &Found| entry.name.strip_suffix(".jsonl").is_some_and(is_agent);
-        for agent in finder.entries(&project.join(companion).join("subagents")) {
-            if transcript(&agent) {
-                finder.source(agent, None);
+}
+
+/// Walks the directory that a session keeps beside its transcript, and returns the stamp of the files in it that change
+/// what the session is.
+fn walk_companion(finder: &mut Finder, companion: &Path) -> Option<Stamp> {
+    let mut beside: Option<Stamp> = None;
+    for entry in finder.entries(companion) {
+        if [TITLE_FILE, ARCHIVED_FILE].contains(&&*entry.name) {
+            let stamp = stamp(&entry.path);
+            beside = beside.zip(stamp).map(|(one, other)| one.and(other)).or(beside).or(stamp);
+        } else if entry.name == SUBAGENTS && entry.is_dir() {
+            walk_subagents(finder, &entry.path, limits::SUBAGENT_DEPTH);
+        }
+    }
+    beside
+}
+
+/// The subagents of a session: those of a workflow lie in a directory of their own below the others.
+fn walk_subagents(finder: &mut Finder, directory: &Path, depth: usize) {
+    for entry in finder.entries(directory) {
+        if let Some(stem) = entry.name.strip_suffix(".jsonl") {
+            if is_agent(stem) {
+                finder.source(entry, None);
             }
+        } else if depth > 0 && entry.is_dir() {
+            walk_subagents(finder, &entry.path, depth - 1);
         }
     }
 }
 
 /// The directory of a home that holds the sessions.
 const PROJECTS: &str = "projects";
+/// The directory of a session that holds its subagents.
+const SUBAGENTS: &str = "subagents";
 /// What `/rename` leaves beside a session.
 const TITLE_FILE: &str = "custom-title.json";
+/// What archiving a session leaves beside it.
+const ARCHIVED_FILE: &str = "archived.json";
 
 fn is_agent(name: &str) -> bool {
     name.strip_prefix("agent-").is_some_and(|id| !id.is_empty())
+}
+
+/// Whether all rows of a session's file are a subagent's.
+fn is_subagent(session: &Session) -> bool {
+    session.parent.as_ref().is_some_and(|parent| parent.relation == Relation::Subagent)
 }

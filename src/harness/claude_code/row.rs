@@ -76,6 +76,14 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// When it was written, as it says.
+    pub fn timestamp(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Self::Whole(record) => member(record.timestamp),
+            Self::Long(long, _) => long.timestamp.as_deref().map(Cow::Borrowed),
+        }
+    }
+
     /// The row that it hangs on.
     pub fn parent(&self) -> Option<Box<str>> {
         match self {
@@ -84,13 +92,22 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Where the branch goes on upwards: across a compaction, which begins a tree of its own, too.
-    pub fn link(&self, text: &str) -> Link {
-        let logical = || match self {
+    /// The row that a compaction cut it off from.
+    fn logical_parent(&self) -> Option<Box<str>> {
+        match self {
             Self::Whole(record) => name(record.logical_parent),
             Self::Long(long, _) => short(long.logical_parent_uuid.as_deref()?),
-        };
-        match self.parent().or_else(logical) {
+        }
+    }
+
+    /// Whether a compaction lies between it and what came before.
+    pub fn is_boundary(&self) -> bool {
+        self.parent().is_none() && self.logical_parent().is_some()
+    }
+
+    /// Where the branch goes on upwards: across a compaction, which begins a tree of its own, too.
+    pub fn link(&self, text: &str) -> Link {
+        match self.parent().or_else(|| self.logical_parent()) {
             Some(name) => Link::To(name),
             // In a text within the row its quotes would be escaped.
             None if matches!(self, Self::Long(..)) || text.contains("\"parentUuid\"") => Link::Root,

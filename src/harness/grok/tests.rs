@@ -86,6 +86,8 @@ fn every_fixture_session_has_its_right_values() {
             parent: parent.map(|(id, relation)| Parent { session_id: id.map(String::from), relation }),
             workspace_mark: None,
             profile: None,
+            late_title: false,
+            team: None,
             archived: false,
             continued_in: None,
             first_message: None,

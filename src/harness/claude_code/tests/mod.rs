@@ -1,5 +1,6 @@
 //! The values of the fixture sessions were read off the raw records.
 
+mod cases;
 mod load;
 mod tree;
 

@@ -13,6 +13,8 @@ fn expected(id: &str, like: &Session) -> Session {
         profile: Some("main".into()),
         created_at_ms: None,
         updated_at_ms: None,
+        late_title: false,
+        team: None,
         archived: false,
         parent: None,
         continued_in: None,
