@@ -165,6 +165,10 @@ pub const ANCESTRY: usize = 64;
 pub const HEAD_FIRST: usize = 32 << 10;
 /// Bytes of a session file's head that are read at most, where less does not tell all.
 pub const HEAD_MAX: usize = 256 << 10;
+/// Bytes of records with long strings shortened that are read behind the head, where that does not tell all.
+pub const CONDENSED: usize = 64 << 10;
+/// Bytes of a string of such a record that are kept.
+pub const STRING_KEPT: usize = 16 << 10;
 /// Bytes of a session file's tail that are read at first.
 pub const TAIL_FIRST: usize = 16 << 10;
 /// Bytes of a session file's tail that are read at most, where less holds no message.

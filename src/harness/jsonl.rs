@@ -1,6 +1,7 @@
 //! Files of one JSON record a line, read by their ends or streamed whole, in bounded memory.
 
 use super::Skip;
+use super::condense::condensed;
 use super::splice::{self, is_blank, records};
 use crate::limits;
 use crate::platform::files::{open_sized, read_at, read_small};
@@ -23,7 +24,7 @@ pub struct Ends {
     head_end: usize,
     /// Start of the first complete line of the tail.
     tail_start: usize,
-    /// What can be told of a line that is longer than the head may be.
+    /// What follows on the head, with long strings shortened.
     mended: Option<Vec<u8>>,
     beside: Option<(PathBuf, Option<Vec<u8>>)>,
 }
@@ -105,17 +106,24 @@ impl Ends {
         Ok(())
     }
 
-    /// Reads more of the head, and at last what can be told of a line that the head cuts. False when there is no more
-    /// within the bounds.
+    /// Reads more of the head, and at last what follows with long strings shortened: a line that the head cuts, and what
+    /// comes behind it. False when there is no more within the bounds.
     pub fn grow_head(&mut self, file: &File) -> Result<bool, Skip> {
         let length = (self.head.len() * 4).min(limits::HEAD_MAX);
         if self.whole() {
             return Ok(false);
         }
         if length <= self.head.len() {
-            let is_new = self.mended.is_none();
-            let mended = self.mended.get_or_insert_with(|| mend_line(trim(&self.head[self.head_end..])));
-            return Ok(is_new && !mended.is_empty());
+            if self.mended.is_some() {
+                return Ok(false);
+            }
+            let mut text = condensed(file, self.head_end as u64)?;
+            let end = memchr::memrchr(b'\n', &text).map_or(0, |end| end + 1);
+            let last = mend_line(trim(&text.split_off(end)));
+            text.extend(last);
+            let is_new = !text.is_empty();
+            self.mended = Some(text);
+            return Ok(is_new);
         }
         self.read_head(file, length)?;
         Ok(true)

@@ -6,6 +6,7 @@
 mod backward;
 mod claude_code;
 mod codex;
+mod condense;
 mod database;
 mod follow;
 mod gemini;

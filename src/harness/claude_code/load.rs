@@ -9,8 +9,7 @@
 use super::message::Kind;
 use super::repeated::Firsts;
 use super::row::{Link, Row, text_of};
-use crate::harness::backward::{Backward, Line};
-use crate::harness::jsonl::end_of_lines;
+use crate::harness::backward::{Backward, Line, end_of_lines};
 use crate::harness::pages::Gathered;
 use crate::harness::{Attendant, Page, PageRequest, Skip};
 use crate::limits;

@@ -27,12 +27,12 @@ type Expected = (&'static str, &'static str, &'static str, i64, i64, u64);
 
 const EXPECTED: &[Expected] = &[
     ("016a644c-", "what is in this picture @@[{\"text\":\"A small gradient.\"}]@@", "/proj/proj", 165_806, 166_293, 2),
-    ("2579430d-", "sub-agents", "/proj/proj", 204_753, 214_946, 9),
+    ("2579430d-", "sub-agents", "/proj/proj", 204_753, 214_946, 10),
     ("2a3d4df5-", "plain question @@[{\"text\":\"plain answer\"}]@@", "/proj/proj", 184_270, 184_724, 6),
     ("5ea77ff7-", "plain question @@[{\"text\":\"plain answer\"}]@@", "/proj/proj", 18_355, 190_737, 6),
-    ("990cebda-", "use tools @@[{\"thinking\":\"let me think\",", "/proj/proj", 21_968, 41_825, 12),
-    ("a12645b5-", "hang please @@[{\"hang\":true}]@@", "/proj/proj", 79_018, 194_905, 8),
-    ("a5e753c3-", "fresh after clear @@[{\"text\":\"new session id\"}]@@", "/proj/proj", 45_688, 48_238, 2),
+    ("990cebda-", "use tools @@[{\"thinking\":\"let me think\",", "/proj/proj", 21_968, 41_825, 13),
+    ("a12645b5-", "hang please @@[{\"hang\":true}]@@", "/proj/proj", 79_018, 194_905, 7),
+    ("a5e753c3-", "fresh after clear @@[{\"text\":\"new session id\"}]@@", "/proj/proj", 45_688, 48_238, 3),
     ("ab24f0c3-", "agents-demo", "/proj/proj", 57_942, 66_507, 6),
     ("aa9ed7a3-", "in a subdirectory @@[{\"tool\":\"Bash\",", "/proj/proj/sub", 170_115, 172_925, 3),
     ("agent-a188fbe4b63daf46d", "first look", "/proj/proj", 205_215, 206_939, 2),
