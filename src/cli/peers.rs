@@ -72,6 +72,7 @@ fn table(peers: &[Peer], now_ms: i64, home: Option<&str>, screen: &Screen) -> St
 fn reachable(peer: &Peer) -> &'static str {
     match peer::unreachable(peer) {
         None => "yes",
+        Some(peer::Unreachable::Stopped) => "stopped",
         Some(peer::Unreachable::NoSocket) => "no socket",
         Some(peer::Unreachable::Silent) => "socket is silent",
     }

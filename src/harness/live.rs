@@ -18,6 +18,8 @@ pub struct Live {
     pub pid: i32,
     /// What it is doing; `None` where that cannot be known.
     pub status: Option<ActivityStatus>,
+    /// Whether the process is stopped, and so does nothing.
+    pub stopped: bool,
     /// What it waits for, in its own words.
     pub waiting_for: Option<String>,
     /// The directory that it works in.
@@ -41,12 +43,21 @@ impl Live {
             source,
             pid,
             status: None,
+            stopped: false,
             waiting_for: None,
             workspace: None,
             started_at_ms: None,
             updated_at_ms: None,
             peer: None,
             has_door: false,
+        }
+    }
+
+    /// The same, with nothing told of what it does where its process is stopped.
+    pub fn unless_stopped(self) -> Self {
+        match process::is_stopped(self.pid) {
+            true => Self { stopped: true, status: None, waiting_for: None, has_door: false, ..self },
+            false => self,
         }
     }
 }

@@ -78,6 +78,9 @@ pub enum Unreachable {
     /// Its record names no socket: it has none, or has not opened it yet.
     #[error("it has no socket")]
     NoSocket,
+    /// Its process is stopped.
+    #[error("its process is stopped; continue it with `fg` in its terminal, or with `kill -CONT`")]
+    Stopped,
     /// Nobody listens at the socket that its record names.
     #[error("its socket does not answer")]
     Silent,
@@ -87,6 +90,7 @@ pub enum Unreachable {
 pub fn unreachable(peer: &Peer) -> Option<Unreachable> {
     match (peer.addressable, &peer.socket_path) {
         (true, _) => None,
+        (false, _) if peer.stopped == Some(true) => Some(Unreachable::Stopped),
         (false, None) => Some(Unreachable::NoSocket),
         (false, Some(_)) => Some(Unreachable::Silent),
     }

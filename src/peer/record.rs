@@ -95,6 +95,7 @@ impl Record {
             home: home.to_string_lossy().into_owned(),
             cwd: self.exact("cwd").filter(|cwd| Path::new(cwd).is_absolute()),
             status,
+            stopped: None,
             waiting_for: self.shown("waitingFor").filter(|_| waiting),
             kind: self.kind(),
             entrypoint: self.shown("entrypoint"),

@@ -172,7 +172,10 @@ impl Scene {
             return hidden(reason);
         }
         let mut peer = record.peer(pid, home, self.now_ms).map_err(Refusal::Hidden)?;
-        if peer.socket_path.as_ref().is_some_and(|socket| self.listeners.accept_at(Path::new(socket))) {
+        if process::is_stopped(pid) {
+            // Its record says what it did before.
+            (peer.stopped, peer.status, peer.waiting_for) = (Some(true), None, None);
+        } else if peer.socket_path.as_ref().is_some_and(|socket| self.listeners.accept_at(Path::new(socket))) {
             make_addressable(&mut peer);
         }
         Ok(Found { peer, started_at_ms: record.started_at_ms(self.now_ms) })

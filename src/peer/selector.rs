@@ -127,6 +127,7 @@ mod tests {
             home: home.to_owned(),
             cwd: None,
             status: None,
+            stopped: None,
             waiting_for: None,
             kind: None,
             entrypoint: None,

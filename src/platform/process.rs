@@ -10,6 +10,7 @@ use std::future::Future;
 #[cfg(unix)]
 struct Seen {
     zombie: bool,
+    stopped: bool,
     #[cfg(target_os = "linux")]
     group: i32,
     start: String,
@@ -24,6 +25,18 @@ pub fn alive(pid: i32) -> bool {
         && matches!(kill(Pid::from_raw(pid), None), Ok(()) | Err(Errno::EPERM))
         && !look(pid).is_some_and(|seen| seen.zombie)
         && !is_thread(pid)
+}
+
+/// Whether the process is stopped, by SIGSTOP or from its terminal: it does nothing until it is continued.
+#[cfg(unix)]
+pub fn is_stopped(pid: i32) -> bool {
+    look(pid).is_some_and(|seen| seen.stopped)
+}
+
+/// Whether the process is stopped: cannot be told here.
+#[cfg(not(unix))]
+pub fn is_stopped(_pid: i32) -> bool {
+    false
 }
 
 /// Whether any process of a group is there and running. Zombies do not count: who should reap them may take its time.
@@ -157,7 +170,8 @@ fn parse_stat(stat: &str) -> Option<Seen> {
     let mut fields = behind_name.split_ascii_whitespace();
     let state = fields.next()?;
     let group = fields.nth(1)?.parse().ok()?;
-    Some(Seen { zombie: matches!(state, "Z" | "X" | "x"), group, start: fields.nth(16)?.to_owned() })
+    let (zombie, stopped) = (matches!(state, "Z" | "X" | "x"), state == "T");
+    Some(Seen { zombie, stopped, group, start: fields.nth(16)?.to_owned() })
 }
 
 #[cfg(target_os = "macos")]
@@ -165,7 +179,7 @@ fn look(pid: i32) -> Option<Seen> {
     let info = information(pid)?;
     let start = jiff::Timestamp::from_second(i64::try_from(info.pbi_start_tvsec).ok()?).ok()?;
     let start = start.strftime("%a %b %e %H:%M:%S %Y").to_string();
-    Some(Seen { zombie: info.pbi_status == libc::SZOMB, start })
+    Some(Seen { zombie: info.pbi_status == libc::SZOMB, stopped: info.pbi_status == libc::SSTOP, start })
 }
 
 #[cfg(target_os = "macos")]
@@ -338,6 +352,26 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         block_on(poll_until_gone(pid));
+    }
+
+    #[test]
+    fn stopped_process_is_alive_and_stopped_until_it_is_continued() {
+        use nix::sys::signal::{Signal, kill};
+        use nix::sys::wait::{WaitPidFlag, waitpid};
+        use nix::unistd::Pid;
+        let mut child = sleeper();
+        let pid = Pid::from_raw(pid_of(&child));
+        assert!(!is_stopped(pid.as_raw()));
+        for (signal, flag, expected) in
+            [(Signal::SIGSTOP, WaitPidFlag::WUNTRACED, true), (Signal::SIGCONT, WaitPidFlag::WCONTINUED, false)]
+        {
+            kill(pid, signal).unwrap();
+            waitpid(pid, Some(flag)).unwrap();
+            assert_eq!((is_stopped(pid.as_raw()), alive(pid.as_raw())), (expected, true));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!is_stopped(pid.as_raw()));
     }
 
     #[test]

@@ -227,9 +227,16 @@ pub struct Activity {
     pub waiting_for: Option<String>,
     /// Where this comes from.
     pub source: ActivitySource,
-    /// The process.
+    /// The process. Where several have the session, the one that waits for a person, else that is busy, else idle, else
+    /// unknown; of equal ones the one whose record changed last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<i32>,
+    /// Every live process that has the session, where there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pids: Option<Vec<i32>>,
+    /// True while the process is stopped (SIGSTOP, Ctrl-Z): what it does is then unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<bool>,
     /// When this was last seen to be so, in epoch milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_at_ms: Option<i64>,

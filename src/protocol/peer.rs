@@ -39,9 +39,12 @@ pub struct Peer {
     /// Its working directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// What it is doing; absent when it does not say.
+    /// What it is doing; absent when it does not say, or is stopped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<ActivityStatus>,
+    /// True while its process is stopped (SIGSTOP, Ctrl-Z): it does nothing, and no message reaches it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<bool>,
     /// What it waits for, in its own words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting_for: Option<String>,

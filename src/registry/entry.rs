@@ -266,7 +266,15 @@ fn activity_of_runtime(runtime: &Runtime) -> Activity {
     };
     let pid = Some(runtime.receipt.pid);
     let waiting_for = runtime.waiting_for.clone();
-    Activity { status, waiting_for, source: ActivitySource::Runtime, pid, observed_at_ms: now_ms() }
+    Activity {
+        status,
+        waiting_for,
+        source: ActivitySource::Runtime,
+        pid,
+        pids: None,
+        stopped: None,
+        observed_at_ms: now_ms(),
+    }
 }
 
 fn activity(live: &Live) -> Activity {
@@ -275,6 +283,8 @@ fn activity(live: &Live) -> Activity {
         waiting_for: live.waiting_for.clone(),
         source: live.source,
         pid: Some(live.pid),
+        pids: None,
+        stopped: live.stopped.then_some(true),
         observed_at_ms: now_ms(),
     }
 }

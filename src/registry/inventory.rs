@@ -67,10 +67,16 @@ impl Row {
     }
 }
 
-/// What of several processes that have one session counts: one that waits for a person first, then the one that spoke
-/// last.
-pub fn weight(live: &Live) -> (bool, Option<i64>) {
-    (live.status == Some(ActivityStatus::Waiting), live.updated_at_ms)
+/// Orders the processes that have one session; the greatest stands for it: one that waits for a person, else a busy one, else
+/// an idle one, and of equal ones the one whose record changed last.
+pub fn weight(live: &Live) -> (u8, Option<i64>) {
+    let rank = match live.status {
+        Some(ActivityStatus::Waiting) => 3,
+        Some(ActivityStatus::Busy) => 2,
+        Some(ActivityStatus::Idle) => 1,
+        None => 0,
+    };
+    (rank, live.updated_at_ms)
 }
 
 /// The state that a live session is in.

@@ -61,6 +61,14 @@ impl Snapshot {
             let alone = usize::from(item.runtime.is_some());
             entry.runtime_ids = (ids.len() > alone).then_some(ids);
         }
+        if let (Some(activity), Some(live)) = (&mut entry.activity, item.live) {
+            let of_session = self.live.iter().filter(|other| session_of(other) == session_of(live));
+            let mut pids: Vec<i32> =
+                of_session.filter(|other| Item::live(other).in_scope(grant)).map(|other| other.pid).collect();
+            pids.sort_unstable();
+            pids.dedup();
+            activity.pids = (pids.len() > 1).then_some(pids);
+        }
         entry
     }
 
@@ -111,8 +119,8 @@ impl Snapshot {
         self.stored.find(harness, id).filter(|row| Item::stored(&self.stored, *row).in_scope(grant))
     }
 
-    /// The live sessions in scope, one a session: of several processes that run one session the one that waits for a
-    /// person, else the one that spoke last.
+    /// The live sessions in scope, one a session: of several processes that have one session the one of the greatest
+    /// [`weight`].
     fn visible_live(&self, grant: &Grant) -> HashMap<(Harness, &str), &Live> {
         let mut by_session = HashMap::new();
         for live in self.live.iter().filter(|live| Item::live(live).in_scope(grant)) {

@@ -258,7 +258,7 @@ impl State {
 /// The live sessions of all harnesses in a stable order, and what of that could not be read.
 fn living(peers: &Peers, scans: &[MutexGuard<'_, RootScan>]) -> (Vec<Live>, Vec<Problem>) {
     let sessions = scans.iter().flat_map(|scan| &scan.live.sessions);
-    let mut live: Vec<Live> = peers.live.iter().chain(sessions).cloned().collect();
+    let mut live: Vec<Live> = peers.live.iter().chain(sessions).cloned().map(Live::unless_stopped).collect();
     live.sort_unstable_by(|a, b| (a.harness, &a.session_id, a.pid).cmp(&(b.harness, &b.session_id, b.pid)));
     let failed = scans.iter().flat_map(|scan| scan.live.problems.iter().map(|failed| (scan.root.harness, failed)));
     let failed = failed.map(|(harness, (path, skip))| inventory::problem(harness, path, skip));

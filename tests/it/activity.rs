@@ -329,3 +329,67 @@ fn who_watches_is_told_what_begins_and_ends() {
     drop(sleeper);
     assert_eq!(state(&herm), "persisted");
 }
+
+#[test]
+fn of_several_processes_the_one_that_needs_most_stands_for_the_session() {
+    let home = Home::new();
+    let processes: [Sleeper; 4] = std::array::from_fn(|_| Sleeper::start());
+    let pids = processes.each_ref().map(Sleeper::pid);
+    let root = home.claude();
+    let record = |index: usize, status: &str, updated: i64| {
+        let fields = json!({ "sessionId": uuid(9), "status": status, "updatedAt": 1_796_000_000_000_i64 + updated });
+        claude_record(&root, pids[index], fields);
+    };
+    record(0, "busy", 1);
+    record(1, "idle", 2);
+    record(2, "idle", 3);
+    record(3, "of the future", 4);
+    let mut server = Spawn::new(home).open();
+    let id = format!("claude-code:{}", uuid(9));
+    let mut expect = |state: &str, pid: u32| {
+        let described = server.request("registry/describe", json!({ "id": id })).result();
+        let activity = &described["entry"]["activity"];
+        assert_eq!((&described["entry"]["state"], &activity["pid"]), (&json!(state), &json!(pid)));
+        let mut all = pids;
+        all.sort_unstable();
+        assert_eq!(activity["pids"], json!(all));
+    };
+    expect("busy", pids[0]);
+    record(1, "waiting", 0);
+    expect("waiting", pids[1]);
+    record(1, "idle", 0);
+    record(0, "idle", 0);
+    expect("idle", pids[2]);
+}
+
+#[test]
+fn stopped_process_is_neither_idle_nor_reachable() {
+    let home = Home::new();
+    let (sleeper, socket) = (Sleeper::start(), home.path().join("s"));
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    claude_record(&home.claude(), sleeper.pid(), json!({ "sessionId": uuid(8), "messagingSocketPath": socket }));
+    let lock = holder(&codex_lock(home.path(), CODEX));
+    let mut server = Spawn::new(home).args(["--allow", "observe,message"]).open();
+    let ids = [format!("claude-code:{}", uuid(8)), format!("codex:{CODEX}")];
+    let told = |server: &mut Server| {
+        let all = entries(server, json!({ "persisted": false }));
+        ids.each_ref().map(|id| (all[id]["state"].clone(), all[id]["activity"]["stopped"].clone()))
+    };
+    let running = told(&mut server);
+    assert_eq!(running[0], (json!("idle"), Value::Null));
+    for process in [&sleeper, &lock] {
+        let pid = nix::unistd::Pid::from_raw(process.pid() as i32);
+        nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGSTOP).unwrap();
+        nix::sys::wait::waitpid(pid, Some(nix::sys::wait::WaitPidFlag::WUNTRACED)).unwrap();
+    }
+    assert_eq!(told(&mut server), [(json!("live"), json!(true)), (json!("live"), json!(true))]);
+    let peer = server.request("peer/list", json!({})).result()["peers"][0].take();
+    assert_eq!((&peer["stopped"], &peer["addressable"]), (&json!(true), &json!(false)));
+    assert_eq!((peer.get("status"), peer.get("endpoint")), (None, None));
+    let failure = server.request("peer/message", json!({ "sessionId": uuid(8), "text": "hello" })).error();
+    assert!(failure.is(-32003, "not_live").message.contains("is stopped"), "{}", failure.message);
+    let pid = nix::unistd::Pid::from_raw(sleeper.pid() as i32);
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGCONT).unwrap();
+    nix::sys::wait::waitpid(pid, Some(nix::sys::wait::WaitPidFlag::WCONTINUED)).unwrap();
+    assert_eq!(told(&mut server)[0], running[0]);
+}

@@ -620,8 +620,15 @@ export interface Activity {
   waitingFor?: string;
   /** Where this comes from. */
   source: ActivitySource;
-  /** The process. */
+  /**
+   * The process. Where several have the session, the one that waits for a person, else that is busy, else idle, else
+   * unknown; of equal ones the one whose record changed last.
+   */
   pid?: number;
+  /** Every live process that has the session, where there are several. */
+  pids?: number[];
+  /** True while the process is stopped (SIGSTOP, Ctrl-Z): what it does is then unknown. */
+  stopped?: boolean;
   /** When this was last seen to be so, in epoch milliseconds. */
   observedAtMs?: number;
 }
@@ -1044,8 +1051,10 @@ export interface Peer {
   home: string;
   /** Its working directory. */
   cwd?: string;
-  /** What it is doing; absent when it does not say. */
+  /** What it is doing; absent when it does not say, or is stopped. */
   status?: ActivityStatus;
+  /** True while its process is stopped (SIGSTOP, Ctrl-Z): it does nothing, and no message reaches it. */
+  stopped?: boolean;
   /** What it waits for, in its own words. */
   waitingFor?: string;
   /** How it runs; absent when unknown. */

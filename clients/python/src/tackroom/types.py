@@ -378,7 +378,13 @@ class Activity(TypedDict):
     source: ActivitySource
     """Where this comes from."""
     pid: NotRequired[int]
-    """The process."""
+    """The process. Where several have the session, the one that waits for a person, else that is busy, else idle,
+    else unknown; of equal ones the one whose record changed last.
+    """
+    pids: NotRequired[list[int]]
+    """Every live process that has the session, where there are several."""
+    stopped: NotRequired[bool]
+    """True while the process is stopped (SIGSTOP, Ctrl-Z): what it does is then unknown."""
     observedAtMs: NotRequired[int]
     """When this was last seen to be so, in epoch milliseconds."""
 
@@ -953,7 +959,9 @@ class Peer(TypedDict):
     cwd: NotRequired[str]
     """Its working directory."""
     status: NotRequired[ActivityStatus]
-    """What it is doing; absent when it does not say."""
+    """What it is doing; absent when it does not say, or is stopped."""
+    stopped: NotRequired[bool]
+    """True while its process is stopped (SIGSTOP, Ctrl-Z): it does nothing, and no message reaches it."""
     waitingFor: NotRequired[str]
     """What it waits for, in its own words."""
     kind: NotRequired[PeerKind]
