@@ -28,6 +28,14 @@ pub const HISTORY_DEFAULT: u32 = 50;
 pub const HISTORY_MAX: u32 = 200;
 /// Sources that one call asks the states of.
 pub const STATES: usize = 1_000;
+/// Entries of a list in the params: of a scope, of a query, of directories.
+pub const LIST_ENTRIES: usize = 100;
+/// Bytes of a text that a query looks for, and of a name in it.
+pub const QUERY_TEXT: usize = 4 << 10;
+/// How long the directories of a scope may take to be resolved; a dead mount never answers.
+pub const SCOPE_SILENCE: Duration = Duration::from_secs(3);
+/// Scopes that are resolved at the same time.
+pub const SCOPES_RESOLVING: usize = 16;
 /// Problems that one answer lists.
 pub const PROBLEMS_LISTED: usize = 100;
 /// Skipped files that coverage lists for one root.
@@ -55,6 +63,8 @@ pub const NOTIFICATIONS_QUEUED: usize = 16;
 pub const NOTIFICATION_SMALL: usize = 64 << 10;
 /// The shortest time between two `$/progress` notifications of one request.
 pub const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
+/// After so long without one, a request that runs and asked for progress sends what it last reported.
+pub const PROGRESS_SILENCE: Duration = Duration::from_secs(1);
 /// After the end of input, how long running requests may still take.
 pub const DRAIN: Duration = Duration::from_secs(5);
 

@@ -4,8 +4,9 @@ use super::api::Api;
 use super::attach::Calls;
 use super::error::Error;
 use super::http::{Caller, Client};
+use crate::authority::Subject;
 use crate::limits;
-use crate::protocol::{Endpoint, Lease, Permission, Source};
+use crate::protocol::{Endpoint, Lease, Permission};
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,8 +22,8 @@ pub struct Attachment {
     pub client_id: String,
     /// The runtime's receipt.
     pub endpoint: Endpoint,
-    /// The conversation that the runtime runs.
-    pub source: Source,
+    /// The conversation that the runtime runs, to compare with a scope.
+    pub subject: Subject,
     client: Arc<Client>,
     calls: Calls,
     permissions: Mutex<Vec<Permission>>,
@@ -43,7 +44,7 @@ impl Attachment {
     pub(super) fn new(
         id: String,
         caller: Caller,
-        (endpoint, source): (Endpoint, Source),
+        (endpoint, subject): (Endpoint, Subject),
         (client, calls): (Arc<Client>, Calls),
         auto_renew: bool,
         ended: CancellationToken,
@@ -52,7 +53,7 @@ impl Attachment {
             id,
             client_id: caller.client_id,
             endpoint,
-            source,
+            subject,
             client,
             calls,
             permissions: Mutex::new(caller.permissions),

@@ -53,6 +53,8 @@ pub struct Joining {
     pub caller: Caller,
     /// That nobody else of this server has the name there.
     pub seat: Seat,
+    /// The runtime's conversation, to compare with a scope.
+    pub subject: Subject,
     /// Messages of history at most.
     pub history: u32,
     /// Whether control is renewed while it is held.
@@ -186,13 +188,13 @@ impl Runtimes {
         known: &Known,
         joining: Joining,
     ) -> Result<(Arc<Attachment>, Snapshot, Lease), Error> {
-        let Joining { id, caller, seat, history, auto_renew, outgoing, known: answered, place } = joining;
+        let Joining { id, caller, seat, subject, history, auto_renew, outgoing, known: answered, place } = joining;
         let joined = join(&known.record, &known.client, &caller, history, seat).await?;
         let Joined { stream, mut snapshot, lease, calls, seat } = joined;
         known.contact();
         let mut merge = Merge::after(snapshot.history_cursor);
         snapshot.replay.retain(|event| event.sequence.is_some_and(|sequence| merge.admits(sequence)));
-        let about = (known.record.endpoint.clone(), known.record.source.clone());
+        let about = (known.record.endpoint.clone(), subject);
         let means = (known.client.clone(), calls);
         let attachment = Arc::new(Attachment::new(id, caller, about, means, auto_renew, self.closed.child_token()));
         attachment.note(&lease);
@@ -218,7 +220,7 @@ impl Runtimes {
     pub fn narrow(&self, grant: &Grant) {
         for attachment in lock(&self.attachments).values() {
             attachment.narrow(|permission| grant.allows(permission));
-            if !grant.reaches_source(&attachment.source) || !attachment.allows(Permission::Observe) {
+            if !grant.reaches(&attachment.subject) || !attachment.allows(Permission::Observe) {
                 attachment.dismiss();
             }
         }
