@@ -110,6 +110,7 @@ mod tests {
             ("1%\r50%\r\n100%\r\ndone\r", "1%\n50%\n100%\ndone"),
             ("a\tb\x07\x08", "a    b"),
             ("a\u{202e}b\u{85}", "a\u{fffd}b\u{fffd}"),
+            ("a\u{200b}b\u{feff}c\u{2060}\u{ad}\u{e0041}", "a\u{fffd}b\u{fffd}c\u{fffd}\u{fffd}\u{fffd}"),
             ("open \x1b[\nnext \x1b]0;\nlast", "open \nnext \nlast"),
             ("東京 e\u{301}", "東京 e\u{301}"),
         ];

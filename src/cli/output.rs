@@ -88,7 +88,9 @@ fn harmless(json: &str) -> String {
     for c in json.chars() {
         match c {
             '\n' => safe.push(c),
-            c if acts_on_terminal(c) => safe.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c if acts_on_terminal(c) => {
+                c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| safe.push_str(&format!("\\u{unit:04x}")));
+            }
             c => safe.push(c),
         }
     }
@@ -107,7 +109,11 @@ pub fn plain(text: &str) -> String {
 
 fn acts_on_terminal(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        // Direction marks, other separators of lines, and characters that show nothing. The joiners U+200C and U+200D
+        // stay: scripts and emoji need them.
+        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}')
+        || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
+        || matches!(c, '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// What standard output can show.

@@ -101,12 +101,34 @@ fn command_line(resume: &Resume) -> String {
     directory.chain(variables).chain(words).collect::<Vec<_>>().join(" ")
 }
 
+/// A word as a POSIX shell reads it back. What could act on a terminal or reorder its line stands as an octal escape
+/// that `printf` undoes. A command substitution drops line ends at its end, so these stand behind it.
 fn quoted(word: &str) -> String {
     let harmless = |c: char| c.is_ascii_alphanumeric() || "/._-+:,@%".contains(c);
     if !word.is_empty() && word.chars().all(harmless) {
         return word.to_owned();
     }
-    format!("'{}'", word.replace('\'', r"'\''"))
+    if plain(word) == word {
+        return format!("'{}'", word.replace('\'', r"'\''"));
+    }
+    let text = word.trim_end_matches('\n');
+    let escaped: String = text.chars().enumerate().map(|(at, c)| printed(at, c)).collect();
+    let ends = &word[text.len()..];
+    let ends = if ends.is_empty() { String::new() } else { format!("'{ends}'") };
+    format!("\"$(printf '{escaped}')\"{ends}")
+}
+
+/// A character in the single-quoted format of `printf`, which could take a `-` at its start for an option.
+fn printed(at: usize, c: char) -> String {
+    let octal = || c.encode_utf8(&mut [0; 4]).bytes().map(|byte| format!("\\{byte:03o}")).collect();
+    match c {
+        '%' => "%%".to_owned(),
+        '\\' => r"\\".to_owned(),
+        '\'' => octal(),
+        '-' if at == 0 => octal(),
+        c if plain(c.encode_utf8(&mut [0; 4])) == c.to_string() => c.to_string(),
+        _ => octal(),
+    }
 }
 
 #[cfg(test)]
@@ -120,5 +142,18 @@ mod tests {
         assert_eq!(quoted("it's $HOME"), r"'it'\''s $HOME'");
         assert_eq!(quoted("~/x"), "'~/x'");
         assert_eq!(quoted("a=b"), "'a=b'");
+    }
+
+    #[test]
+    fn direction_marks_and_control_characters_are_escaped_and_a_shell_reads_them_back() {
+        assert_eq!(quoted("/w/\u{202e}x"), r#""$(printf '/w/\342\200\256x')""#);
+        for word in
+            ["/w/\u{202e}cod\u{2066}", "-n\u{200b}%s\\it's $HOME", "\x1b[31m\ttab", "a\nb\n\n", "\n", "\u{feff}é"]
+        {
+            let said = quoted(word);
+            assert_eq!(plain(said.trim_end_matches(['\'', '\n'])), said.trim_end_matches(['\'', '\n']), "{word:?}");
+            let shell = Command::new("sh").arg("-c").arg(format!("printf %s {said}")).output().unwrap();
+            assert_eq!(String::from_utf8(shell.stdout).unwrap(), word);
+        }
     }
 }

@@ -80,11 +80,14 @@ pub struct Authority {
 pub struct AuthorityRequest {
     /// Keep only these permissions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 100))]
     pub permissions: Option<Vec<Permission>>,
-    /// Keep only these directories, each with all below it. Absolute paths.
+    /// Keep only these directories, each with all below it. Absolute paths of at most 4096 bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 100))]
     pub workspaces: Option<Vec<String>>,
     /// Keep only these harnesses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 100))]
     pub harnesses: Option<Vec<Harness>>,
 }

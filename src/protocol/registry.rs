@@ -31,12 +31,15 @@ pub struct Query {
     pub twins: Option<bool>,
     /// Only these harnesses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 100))]
     pub harnesses: Option<Vec<Harness>>,
     /// Only these states.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 100))]
     pub states: Option<Vec<State>>,
     /// Only sessions of this directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 4096))]
     pub workspace: Option<String>,
     /// Widens `workspace` to all below it. Default false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -44,9 +47,11 @@ pub struct Query {
     /// Only sessions of the repository that this directory belongs to: main checkout, worktrees, submodules, clones of
     /// one origin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 4096))]
     pub workspace_family: Option<String>,
     /// Only entries whose title, id or peer name holds this text, in any case. Trimmed; blank means all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 4096))]
     pub text: Option<String>,
     /// Look for `text` in the opening user texts and the last message too, and answer the excerpt as `match`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -62,15 +67,18 @@ pub struct Query {
     pub include_children: Option<bool>,
     /// This entry and all below it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 4096))]
     pub root_id: Option<String>,
     /// Only entries of this profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 4096))]
     pub profile: Option<String>,
     /// Only archived ones, or only others. Absent: both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub archived: Option<bool>,
     /// What to add to each entry, at the cost of reading it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 100))]
     pub include: Option<Vec<Include>>,
 }
 
@@ -130,6 +138,7 @@ pub struct DescribeResult {
 pub struct CoverageParams {
     /// Only these harnesses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 100))]
     pub harnesses: Option<Vec<Harness>>,
 }
 

@@ -2,8 +2,7 @@
 
 use super::changes::{Change, Id};
 use super::follow::Following;
-use crate::authority::Grant;
-use crate::protocol::Harness;
+use crate::authority::{Grant, Subject};
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,8 +30,8 @@ pub struct Pulse {
 struct Place {
     /// The directory of its file.
     directory: Option<PathBuf>,
-    harness: Option<Harness>,
-    workspace: Option<String>,
+    /// To compare with a scope.
+    subject: Subject,
 }
 
 /// What the client may see.
@@ -58,11 +57,17 @@ impl Pulse {
         }
     }
 
-    /// Takes note of where the session is now.
+    /// Takes note of where the session is now. Reads the file system.
     pub fn lies(&self, following: &Following) {
         let directory = following.location().and_then(Path::parent).map(Path::to_owned);
         let entry = following.entry();
-        *self.place() = Place { directory, harness: Some(entry.harness), workspace: entry.workspace.clone() };
+        let subject = Subject::resolve(entry.harness, entry.workspace.as_deref());
+        *self.place() = Place { directory, subject };
+    }
+
+    /// Whether a grant has the session in its scope.
+    pub fn is_reached_by(&self, grant: &Grant) -> bool {
+        grant.reaches(&self.place().subject)
     }
 
     fn place(&self) -> MutexGuard<'_, Place> {
@@ -89,10 +94,7 @@ impl Pulse {
         let mut seen = self.seen();
         match narrow(&seen.grant) {
             Some(grant) => {
-                let place = self.place();
-                let reached = place.harness.is_none_or(|harness| grant.reaches_harness(harness))
-                    && grant.reaches_workspace(place.workspace.as_deref());
-                if !reached {
+                if !self.is_reached_by(&grant) {
                     std::mem::replace(&mut seen.void, self.ended.child_token()).cancel();
                 }
                 seen.grant = grant;
@@ -124,9 +126,10 @@ impl Followers {
         self.0.insert(id, pulse);
     }
 
-    /// Ends one; whether there was such a one.
-    pub fn remove(&mut self, id: &str) -> bool {
-        self.0.remove(id).map(|pulse| pulse.ended.cancel()).is_some()
+    /// Ends one, if it is there and the grant has its session in scope; whether it was ended.
+    pub fn remove(&mut self, id: &str, grant: &Grant) -> bool {
+        let is_meant = self.0.get(id).is_some_and(|pulse| pulse.is_reached_by(grant));
+        is_meant && self.0.remove(id).map(|pulse| pulse.ended.cancel()).is_some()
     }
 
     /// Ends all.

@@ -114,9 +114,10 @@ impl Subscriptions {
         self.0.insert(subscription.id.clone(), subscription);
     }
 
-    /// Ends one; whether there was such a one.
-    pub fn remove(&mut self, id: &str) -> bool {
-        self.0.remove(id).map(|subscription| subscription.ended.cancel()).is_some()
+    /// Ends one, if it is there and the grant covers what it may see; whether it was ended.
+    pub fn remove(&mut self, id: &str, grant: &Grant) -> bool {
+        let is_meant = self.0.get(id).is_some_and(|subscription| grant.covers(&subscription.view().grant));
+        is_meant && self.0.remove(id).map(|subscription| subscription.ended.cancel()).is_some()
     }
 
     /// Ends all.
@@ -195,6 +196,11 @@ impl Subscription {
         self.query.include.as_ref().is_some_and(|include| !include.is_empty())
             || searches(&self.query)
             || self.query.workspace_family.is_some()
+    }
+
+    /// Whether telling something reads the file system: messages, or where a workspace leads to.
+    pub fn touches_files(&self) -> bool {
+        self.reads() || self.query.workspace.is_some() || self.view().grant.has_workspace_scope()
     }
 
     /// What of the inventory is looked at.

@@ -53,10 +53,10 @@ impl Registry {
         Some((subscription, published.log.revision()))
     }
 
-    /// Ends a subscription; whether there was such a one. With the last one the engine ends.
-    pub fn unwatch(&self, id: &str) -> bool {
+    /// Ends a subscription that a grant covers; whether there was such a one. With the last one the engine ends.
+    pub fn unwatch(&self, id: &str, grant: &Grant) -> bool {
         let mut published = self.published();
-        let was = published.subscriptions.remove(id);
+        let was = published.subscriptions.remove(id, grant);
         self.rest(&mut published);
         was
     }
@@ -76,10 +76,11 @@ impl Registry {
         Some(pulse)
     }
 
-    /// Ends one who follows; whether there was such a one. With the last one the engine ends.
-    pub fn unfollow(&self, id: &str) -> bool {
+    /// Ends one who follows a session in the scope of a grant; whether there was such a one. With the last one the
+    /// engine ends.
+    pub fn unfollow(&self, id: &str, grant: &Grant) -> bool {
         let mut published = self.published();
-        let was = published.followers.remove(id);
+        let was = published.followers.remove(id, grant);
         self.rest(&mut published);
         was
     }

@@ -12,6 +12,8 @@ use crate::service::{self, Client, Context, Phase, Service};
 use jsonrpsee::core::server::{ConnectionId, MethodCallback, MethodResponse};
 use jsonrpsee::types::{Id as InnerId, Params};
 use jsonrpsee::{Extensions, RpcModule};
+use serde_json::value::RawValue;
+use std::collections::{HashMap, VecDeque};
 use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::{Pin, pin};
@@ -63,6 +65,8 @@ pub async fn serve(
         output,
         finished,
         exit: None,
+        queued: VecDeque::new(),
+        waits: false,
         read_first: false,
     };
     let end = connection.run(input, notifications, results, closed, stop).await;
@@ -79,6 +83,14 @@ struct Done {
     place: Place,
     answer: Answer,
     replied: watch::Sender<bool>,
+    /// Whether what came behind the call waits for it.
+    is_exclusive: bool,
+}
+
+/// What was read and is to be taken in.
+enum Queued {
+    Message(Message, Place),
+    EndOfBatch(u64),
 }
 
 /// What is sent in the end whatever happens, also when the call panics.
@@ -112,6 +124,9 @@ struct Connection {
     output: Output,
     finished: mpsc::UnboundedSender<Done>,
     exit: Option<End>,
+    queued: VecDeque<Queued>,
+    /// Whether a call is at work that changes what the calls behind it may do: they wait for it.
+    waits: bool,
     /// Whether the client's bytes come before notifications this time: they take turns, so that neither flood stops
     /// the other.
     read_first: bool,
@@ -154,7 +169,7 @@ impl Connection {
                 }
             }
             self.buffer.reserve(limits::READ_BYTES);
-            let may_read = drain.is_none() && self.outbox.refusal_bytes() < limits::REFUSAL_BYTES;
+            let may_read = drain.is_none() && !self.waits && self.outbox.refusal_bytes() < limits::REFUSAL_BYTES;
             let may_notify = drain.is_none() && self.outbox.bytes() < limits::NOTIFICATIONS_WAITING;
             self.read_first = !self.read_first;
             let (outbox, output, buffer) = (&mut self.outbox, &mut self.output, &mut self.buffer);
@@ -216,9 +231,23 @@ impl Connection {
         }
     }
 
-    /// Serves every whole frame that has come.
+    /// Serves every whole frame that has come, up to a call that the others wait for.
     async fn take_frames(&mut self, ended: bool) {
-        while self.exit.is_none() && self.outbox.refusal_bytes() < limits::REFUSAL_BYTES {
+        while !self.waits && self.outbox.refusal_bytes() < limits::REFUSAL_BYTES {
+            match self.queued.pop_front() {
+                Some(Queued::Message(message, place)) => {
+                    self.take(message, place).await;
+                    continue;
+                }
+                Some(Queued::EndOfBatch(batch)) => {
+                    if let Some(whole) = self.inflight.close_batch(batch) {
+                        self.push_batch(whole);
+                    }
+                    continue;
+                }
+                None if self.exit.is_some() => return,
+                None => {}
+            }
             let frame = match self.decoder.next(&mut self.buffer) {
                 None if ended => self.decoder.finish(&mut self.buffer),
                 next => next,
@@ -233,8 +262,8 @@ impl Connection {
                         }
                         self.push(message::error_answer(&Id::Null, &error), Kind::Refusal);
                     }
-                    Ok(Incoming::Single(message)) => self.take(message, Place::Alone).await,
-                    Ok(Incoming::Batch(messages)) => self.take_batch(messages).await,
+                    Ok(Incoming::Single(message)) => self.queued.push_back(Queued::Message(message, Place::Alone)),
+                    Ok(Incoming::Batch(messages)) => self.take_batch(messages),
                 },
             }
         }
@@ -248,19 +277,15 @@ impl Connection {
         self.push(message::error_answer(&Id::Null, &RpcError::new(reason, bad.to_string())), Kind::Refusal);
     }
 
-    async fn take_batch(&mut self, messages: Vec<Message>) {
+    fn take_batch(&mut self, messages: Vec<Message>) {
         let max = self.service.limits().batch_max;
         if messages.len() > max {
             let error = RpcError::new(Reason::Limit, format!("a batch holds at most {max} messages"));
             return self.push(message::error_answer(&Id::Null, &error), Kind::Refusal);
         }
         let batch = self.inflight.open_batch();
-        for message in messages {
-            self.take(message, Place::Batch(batch)).await;
-        }
-        if let Some(whole) = self.inflight.close_batch(batch) {
-            self.push_batch(whole);
-        }
+        self.queued.extend(messages.into_iter().map(|message| Queued::Message(message, Place::Batch(batch))));
+        self.queued.push_back(Queued::EndOfBatch(batch));
     }
 
     /// A batch of which nothing was admitted counts under no other bound than that of refusals.
@@ -335,11 +360,10 @@ impl Connection {
         }
     }
 
-    fn cancel(&self, call: &Call, member: &str) {
-        let params: Option<std::collections::HashMap<&str, &serde_json::value::RawValue>> =
-            call.params.as_ref().and_then(|params| serde_json::from_str(params.get()).ok());
-        let id = params.and_then(|params| Id::from_raw(params.get(member)?));
-        if let Some(id) = id {
+    fn cancel(&self, call: &Call, field: &str) {
+        let params = call.params.as_ref();
+        let fields = params.and_then(|params| serde_json::from_str::<HashMap<String, &RawValue>>(params.get()).ok());
+        if let Some(id) = fields.and_then(|fields| Id::from_raw(fields.get(field)?)) {
             self.inflight.cancel(&id);
         }
     }
@@ -348,22 +372,20 @@ impl Connection {
     fn begin(&mut self, id: Option<Id>, call: Call, place: Place) {
         let cancel = self.inflight.begin(id.as_ref(), place, service::outlasts_input(&call.method));
         let (replied, known) = watch::channel(false);
-        if call.positional {
-            let answer = Answer::Error(RpcError::new(Reason::InvalidParams, "params go by name, as an object"));
-            return self.finish(Done { id, place, answer, replied });
-        }
         let mut extensions = Extensions::new();
         extensions.insert(Context::new(self.client.clone(), cancel.clone(), known));
         let params = Params::new(call.params.as_ref().map(|params| params.get()));
         match self.module.method(&call.method) {
             Some(MethodCallback::Sync(callback)) => {
                 let answer = Answer::Response(callback(InnerId::Null, params, usize::MAX, extensions));
-                self.finish(Done { id, place, answer, replied });
+                self.finish(Done { id, place, answer, replied, is_exclusive: false });
             }
             Some(MethodCallback::Async(callback)) => {
                 let work = callback(InnerId::Null, params.into_owned(), ConnectionId(0), usize::MAX, extensions);
                 let failed = RpcError::new(Reason::Internal, "the server failed; please report this");
-                let done = Done { id, place, answer: Answer::Error(failed), replied };
+                self.waits = service::is_exclusive(&call.method);
+                let is_exclusive = self.waits;
+                let done = Done { id, place, answer: Answer::Error(failed), replied, is_exclusive };
                 let mut owed = Owed { finished: self.finished.clone(), done: Some(done) };
                 tokio::spawn(async move {
                     let answer = answer_of(work, cancel).await;
@@ -374,13 +396,14 @@ impl Connection {
             }
             _ => {
                 let answer = Answer::Error(RpcError::new(Reason::Internal, "the method cannot be called"));
-                self.finish(Done { id, place, answer, replied });
+                self.finish(Done { id, place, answer, replied, is_exclusive: false });
             }
         }
     }
 
     fn finish(&mut self, done: Done) {
         self.inflight.end(done.id.as_ref());
+        self.waits &= !done.is_exclusive;
         let Some(id) = done.id else { return };
         let answer = match done.answer {
             Answer::Response(response) => with_id(&id, response),

@@ -55,6 +55,8 @@ enum State {
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Head {
     length: Option<u64>,
+    /// A length that stands inside another header's line: it counts where there is no other.
+    glued: Option<u64>,
     seen: usize,
     broken: bool,
 }
@@ -231,12 +233,15 @@ impl Decoder {
                 head.seen = line.len();
                 Some(None)
             }
-            Header::Other if head.seen <= limits::HEADER_BYTES => Some(None),
-            Header::LengthAfterJunk(length) => {
-                *head = Head { length: Some(length), seen: line.len(), broken: false };
+            Header::Other(glued) if head.seen <= limits::HEADER_BYTES => {
+                head.glued = glued.or(head.glued);
+                Some(None)
+            }
+            Header::LengthAfterJunk(length) | Header::Other(Some(length)) => {
+                *head = Head { length: Some(length), seen: line.len(), ..Head::default() };
                 self.junk()
             }
-            Header::Length(_) | Header::Other | Header::Junk => {
+            Header::Length(_) | Header::Other(None) | Header::Junk => {
                 head.broken |= head.length.is_some();
                 self.junk()
             }
@@ -253,11 +258,14 @@ impl Decoder {
         let State::Head(head) = std::mem::replace(&mut self.state, State::Head(Head::default())) else {
             return Some(None);
         };
-        match head.length {
+        let is_glued = !head.broken && head.length.is_none() && head.glued.is_some();
+        // Junk without a line end of its own stands before the name of the header.
+        let told = is_glued.then(|| self.junk()).flatten().flatten();
+        match head.length.or(head.glued) {
             _ if head.broken => self.junk(),
             Some(length) if length <= self.max as u64 => {
                 self.state = State::Body(length as usize);
-                Some(None)
+                Some(told)
             }
             Some(length) if length <= limits::CREDIBLE_FRAME_BYTES => {
                 self.state = State::LongBody(length);
@@ -275,7 +283,8 @@ enum Header {
     Length(u64),
     /// A length that begins inside the line: the end of a body whose own length was wrong.
     LengthAfterJunk(u64),
-    Other,
+    /// Another header, and the length of a `Content-Length` inside its line: junk without a line end may stand before it.
+    Other(Option<u64>),
     Junk,
 }
 
@@ -288,16 +297,18 @@ fn parse_header(line: &[u8], beheaded: bool) -> Header {
             return digits(&line[colon + 1..]).map_or(Header::Junk, Header::Length);
         }
         if token(name) && line.len() <= limits::HEADER_BYTES && !beheaded {
-            return Header::Other;
+            return Header::Other(length_inside(line));
         }
     }
-    let inside = line
+    length_inside(line).map_or(Header::Junk, Header::LengthAfterJunk)
+}
+
+/// The length of the last `Content-Length` inside a line.
+fn length_inside(line: &[u8]) -> Option<u64> {
+    let at = line
         .windows(CONTENT_LENGTH.len() + 1)
-        .rposition(|part| part.ends_with(b":") && part[..CONTENT_LENGTH.len()].eq_ignore_ascii_case(CONTENT_LENGTH));
-    match inside.and_then(|at| digits(&line[at + CONTENT_LENGTH.len() + 1..])) {
-        Some(length) => Header::LengthAfterJunk(length),
-        None => Header::Junk,
-    }
+        .rposition(|part| part.ends_with(b":") && part[..CONTENT_LENGTH.len()].eq_ignore_ascii_case(CONTENT_LENGTH))?;
+    digits(&line[at + CONTENT_LENGTH.len() + 1..])
 }
 
 fn digits(value: &[u8]) -> Option<u64> {

@@ -56,6 +56,30 @@ fn junk_costs_one_error_and_the_next_frame_is_read() {
 }
 
 #[test]
+fn junk_glued_to_a_header_costs_one_error_and_no_frame() {
+    let bad = || Frame::Bad(Bad::Header);
+    let good = "Content-Length: 2\r\n\r\n{}";
+    let (long, longer) = ("x".repeat(5_000), "y".repeat(20_000));
+    for junk in ["null", "1", "true", "x-y", "null:", "a: ", "{\"a\":1}", &long, &longer] {
+        let glued = format!("{junk}{good}");
+        let after = format!("Content-Length: +9\r\n\r\n{glued}{good}");
+        assert_eq!(frames(Some(Framing::Headers), 1 << 20, &[after.as_bytes()]), [bad(), message("{}"), message("{}")]);
+        let between = format!("{good}{glued}{good}");
+        let expected = [message("{}"), bad(), message("{}"), message("{}")];
+        assert_eq!(frames(Some(Framing::Headers), 1 << 20, &[between.as_bytes()]), expected, "{:.20}", junk);
+    }
+}
+
+#[test]
+fn a_header_whose_name_or_value_holds_another_one_does_not_count() {
+    for other in ["X-Content-Length: 9", "X-Note: Content-Length: 9", "X-Note: content-length: 1"] {
+        let before = format!("{other}\r\nContent-Length: 2\r\n\r\n{{}}");
+        let behind = format!("Content-Length: 2\r\n{other}\r\n\r\n{{}}");
+        assert_eq!((whole(&before), whole(&behind)), (vec![message("{}")], vec![message("{}")]), "{other}");
+    }
+}
+
+#[test]
 fn a_header_behind_a_long_line_is_found_however_the_input_is_cut() {
     let input = format!("X-Long: {}Content-Length: 2\r\n\r\n{{}}", "x".repeat(50_000));
     for size in [1, 7, 1_000, 8_192, 32_768, 60_000] {

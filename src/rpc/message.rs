@@ -4,7 +4,6 @@ use crate::limits;
 use crate::protocol::{Reason, RpcError, nested_deeper};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
-use std::borrow::Cow;
 use std::fmt;
 
 /// A request's id. Numbers keep their text, so that any legal one goes back as it came.
@@ -73,10 +72,8 @@ pub enum Message {
 pub struct Call {
     /// The method's name.
     pub method: String,
-    /// A JSON object, or nothing.
+    /// A JSON object, or an array that is not empty, which no method takes; or nothing.
     pub params: Option<Box<RawValue>>,
-    /// Whether the params came by position, which no method takes.
-    pub positional: bool,
 }
 
 #[derive(Deserialize)]
@@ -124,8 +121,9 @@ fn parse_message(raw: &RawValue) -> Message {
     if !raw.get().starts_with('{') {
         return invalid(Id::Null, "a message is a JSON object");
     }
-    let Ok(envelope) = serde_json::from_str::<Envelope<'_>>(raw.get()) else {
-        return invalid(Id::Null, "a member of the message stands twice");
+    let envelope = match serde_json::from_str::<Envelope<'_>>(raw.get()) {
+        Ok(envelope) => envelope,
+        Err(error) => return invalid(Id::Null, &format!("the message cannot be read: {error}")),
     };
     let id = match envelope.id.map(Id::from_raw) {
         None => None,
@@ -136,19 +134,21 @@ fn parse_message(raw: &RawValue) -> Message {
     if envelope.method.is_none() && (envelope.result.is_some() || envelope.error.is_some()) {
         return Message::Response;
     }
-    if envelope.jsonrpc.is_none_or(|version| version.get() != "\"2.0\"") {
+    // Decoded, since JSON has several spellings of one text.
+    let text = |raw: Option<&RawValue>| raw.and_then(|raw| serde_json::from_str::<String>(raw.get()).ok());
+    if text(envelope.jsonrpc).is_none_or(|version| version != "2.0") {
         return invalid(known_id(), "`jsonrpc` must be \"2.0\"");
     }
-    let Some(method) = envelope.method.and_then(|raw| serde_json::from_str::<Cow<'_, str>>(raw.get()).ok()) else {
+    let Some(method) = text(envelope.method) else {
         return invalid(known_id(), "`method` must be a string");
     };
-    let (params, positional) = match envelope.params.map(RawValue::get) {
-        None | Some("null") => (None, false),
-        Some(text) if text.starts_with('{') => (envelope.params.map(ToOwned::to_owned), false),
-        Some(text) if text.starts_with('[') => (None, !text[1..text.len() - 1].trim_ascii().is_empty()),
+    let params = match envelope.params.map(RawValue::get) {
+        None | Some("null") => None,
+        Some(text) if text.starts_with('[') && text[1..text.len() - 1].trim_ascii().is_empty() => None,
+        Some(text) if text.starts_with(['{', '[']) => envelope.params.map(ToOwned::to_owned),
         Some(_) => return invalid(known_id(), "`params` must be an object"),
     };
-    let call = Call { method: method.into_owned(), params, positional };
+    let call = Call { method, params };
     match id {
         Some(id) => Message::Request { id, call },
         None => Message::Notification(call),
@@ -208,6 +208,16 @@ mod tests {
             assert_eq!((found.to_string().as_str(), error.reason()), (id, Reason::InvalidRequest), "{json}");
         }
         assert!(matches!(one(r#"{"jsonrpc":"2.0","id":7,"result":null}"#), Message::Response));
+    }
+
+    #[test]
+    fn escaped_spellings_of_the_envelope_mean_the_same() {
+        let json = r#"{"\u006asonrpc":"2\u002e0","\u0069d":"\u0061","met\u0068od":"p\u0069ng","p\u0061rams":{"a":1}}"#;
+        let Message::Request { id, call } = one(json) else { panic!("not a request") };
+        assert_eq!((id, &*call.method), (Id::String("a".into()), "ping"));
+        assert_eq!(call.params.unwrap().get(), r#"{"a":1}"#);
+        let twice = r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{},"\u0070arams":{}}"#;
+        assert!(matches!(one(twice), Message::Invalid(Id::Null, _)));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::observed::{Observed, Trouble};
 use super::probe::Known;
 use super::pump::Pump;
 use super::receipts::Receipts;
-use crate::authority::Grant;
+use crate::authority::{Grant, Subject};
 use crate::limits;
 use crate::protocol::{Endpoint, Lease, Notification, Permission, Problem, Source};
 use std::collections::HashMap;

@@ -1,12 +1,13 @@
 //! Following a session's messages.
 
-use super::watch::narrowed;
+use super::watch::{Opened, narrowed};
 use super::{Context, Service, blocking, registry};
+use crate::authority::Grant;
 use crate::harness::Patient;
 use crate::protocol::{
     Empty, FollowParams, FollowResult, Notification, Reason, RpcError, SessionEvent, SessionEventParams, UnfollowParams,
 };
-use crate::registry::{Following, Outcome, Pulse, Seen};
+use crate::registry::{Following, Outcome, Pulse, Registry, Seen};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc;
 use tokio::sync::watch::Receiver;
@@ -17,30 +18,32 @@ pub(super) async fn follow(
     context: Context,
     params: FollowParams,
 ) -> Result<FollowResult, RpcError> {
+    let id = Service::new_handle("subscription")?;
     let (of, asking) = (service.clone(), context.clone());
-    let opened = blocking(move || -> Result<_, RpcError> {
+    let (result, following, pulse, opened) = blocking(move || -> Result<_, RpcError> {
         let snapshot = of.registry.snapshot(&asking)?;
         let opened = snapshot.follow(&params.id, &asking.grant, &of.registry.roots(), &asking)?;
-        opened.ok_or_else(|| registry::missing(&params.id))
+        let (following, session, cursor) = opened.ok_or_else(|| registry::missing(&params.id))?;
+        asking.check()?;
+        let (grant, max) = (asking.grant.clone(), of.limits().subscriptions);
+        let pulse = of.registry.follow(id.clone(), &following, grant, max);
+        let pulse = pulse.ok_or_else(|| of.subscribed_too_often())?;
+        let opened = Opened::new(&of, Registry::unfollow, &id);
+        // It may have been narrowed since this was asked.
+        pulse.narrow(|known| narrowed(known, &asking));
+        of.keep_watching()?;
+        Ok((FollowResult { subscription: id, session, cursor }, following, pulse, opened))
     })
     .await??;
-    context.check()?;
-    let (following, session, cursor) = opened;
-    let subscription = Service::new_handle("subscription")?;
-    let (grant, max) = (context.grant.clone(), service.limits().subscriptions);
-    let pulse = service.registry.follow(subscription.clone(), &following, grant, max);
-    let pulse = pulse.ok_or_else(|| service.subscribed_too_often())?;
-    // It may have been narrowed since this was asked.
-    pulse.narrow(|known| narrowed(known, &context));
-    service.keep_watching().inspect_err(|_| _ = service.registry.unfollow(&subscription))?;
+    opened.keep();
     let following = Arc::new(Mutex::new(following));
-    let follower = Follower { service, following, pulse, subscription: subscription.clone() };
+    let follower = Follower { service, following, pulse, subscription: result.subscription.clone() };
     tokio::spawn(follower.run(context.client.outgoing(), context.replied));
-    Ok(FollowResult { subscription, session, cursor })
+    Ok(result)
 }
 
-pub(super) fn unfollow(service: &Service, _: &Context, params: UnfollowParams) -> Result<Empty, RpcError> {
-    if service.registry.unfollow(&params.subscription) {
+pub(super) fn unfollow(service: &Service, context: &Context, params: UnfollowParams) -> Result<Empty, RpcError> {
+    if service.registry.unfollow(&params.subscription, &context.grant) {
         return Ok(Empty {});
     }
     let id: String = params.subscription.chars().take(200).collect();
@@ -67,7 +70,7 @@ impl Follower {
     async fn tell(&self, outgoing: mpsc::Sender<Notification>, mut known: Receiver<bool>) {
         if known.wait_for(|known| *known).await.is_err() {
             // The client will never hear of it.
-            self.service.registry.unfollow(&self.subscription);
+            self.service.registry.unfollow(&self.subscription, &Grant::all());
             return;
         }
         loop {

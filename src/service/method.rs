@@ -1,7 +1,8 @@
 //! One row of the method table: how a call is authorized, read, done and answered.
 
-use super::{Context, Progress, Service, blocking};
-use crate::protocol::{Permission, Reason, RpcError, WithMeta};
+use super::{Context, Service, blocking};
+use crate::authority::Narrowing;
+use crate::protocol::{AuthorityRequest, Permission, Reason, RequestMeta, RpcError, WithMeta};
 use jsonrpsee::core::RegisterMethodError;
 use jsonrpsee::types::{ErrorObjectOwned, Params};
 use jsonrpsee::{Extensions, RpcModule};
@@ -9,13 +10,12 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
-use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::sync::Arc;
 
 /// Where a method's work is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// On the connection's own thread: it takes no time.
+    /// On the connection's own thread: it takes no time, reads no file and compares nothing with a scope.
     Inline,
     /// On a thread for work that reads files.
     Blocking,
@@ -56,19 +56,54 @@ where
     let register: Box<Register> = match work {
         Work::Inline => Box::new(move |module| {
             let call = move |params: Params<'_>, service: &Service, extensions: &Extensions| -> Answer {
-                serve(service, extensions.get(), permissions, handler, params.as_str())
+                let params = params.as_str();
+                let admitted = admit(extensions.get(), permissions, name, params);
+                let result = admitted.and_then(|(context, _)| handler(service, &context, read_params(params)?));
+                result.and_then(|result| write(&result)).map_err(to_object)
             };
             module.register_method(name, call).map(drop)
         }),
-        Work::Blocking => Box::new(move |module| {
-            let call = move |params: Params<'static>, service: Arc<Service>, extensions: Extensions| async move {
-                let work = move || serve(&service, extensions.get(), permissions, handler, params.as_str());
-                blocking(work).await.unwrap_or_else(|error| Err(to_object(error)))
+        Work::Blocking => waiting(name, permissions, move |service, context, params| async move {
+            let work = move || {
+                let params = params.as_str();
+                handler(&service, &context, read_params(params)?).and_then(|result| write(&result))
             };
-            module.register_async_method(name, call).map(drop)
+            blocking(work).await?
         }),
     };
     method::<P, R>(name, permissions, summary, register)
+}
+
+/// Registers a method whose work takes time: admitted first, then done by `work`.
+fn waiting<F>(
+    name: &'static str,
+    permissions: &'static [Permission],
+    work: impl Fn(Arc<Service>, Context, Params<'static>) -> F + Clone + Send + Sync + 'static,
+) -> Box<Register>
+where
+    F: Future<Output = Result<Box<RawValue>, RpcError>> + Send + 'static,
+{
+    Box::new(move |module| {
+        let work = work.clone();
+        let call = move |params: Params<'static>, service: Arc<Service>, extensions: Extensions| {
+            let work = work.clone();
+            async move {
+                let (mut context, authority) =
+                    admit(extensions.get(), permissions, name, params.as_str()).map_err(to_object)?;
+                let reporter = context.clone();
+                let done = async {
+                    if let Some(authority) = authority {
+                        let kept = service.resolve_scope(authority).await.map_err(in_meta)?;
+                        context.grant = context.grant.keep(&kept);
+                        authorize(&context, permissions)?;
+                    }
+                    work(service, context, params).await
+                };
+                reporter.reporting(done).await.map_err(to_object)
+            }
+        };
+        module.register_async_method(name, call).map(drop)
+    })
 }
 
 fn method<P: JsonSchema, R: JsonSchema>(
@@ -99,43 +134,44 @@ where
     R: Serialize + JsonSchema + 'static,
     F: Future<Output = Result<R, RpcError>> + Send + 'static,
 {
-    let register: Box<Register> = Box::new(move |module| {
-        let call = move |params: Params<'static>, service: Arc<Service>, extensions: Extensions| async move {
-            match admit(extensions.get(), permissions, params.as_str()) {
-                Ok((context, params)) => handler(service, context, params).await.and_then(|result| write(&result)),
-                Err(error) => Err(error),
-            }
-            .map_err(to_object)
-        };
-        module.register_async_method(name, call).map(drop)
+    let register = waiting(name, permissions, move |service, context, params: Params<'static>| async move {
+        let params = read_params(params.as_str())?;
+        handler(service, context, params).await.and_then(|result| write(&result))
     });
     method::<P, R>(name, permissions, summary, register)
 }
 
-/// Authorizes, reads the params, does the work, writes the result.
-fn serve<P: DeserializeOwned, R: Serialize>(
-    service: &Service,
+/// Checks the permissions, then reads `_meta`. What that asks to keep is left to the caller, since resolving it takes
+/// time. Later fields of the params are no concern of who may not ask at all.
+fn admit(
     context: Option<&Context>,
     permissions: &[Permission],
-    handler: Handler<P, R>,
+    method: &str,
     params: Option<&str>,
-) -> Answer {
-    let admitted = admit(context, permissions, params);
-    let result = admitted.and_then(|(context, params)| handler(service, &context, params));
-    result.and_then(|result| write(&result)).map_err(to_object)
-}
-
-/// Authorizes and reads the params.
-fn admit<P: DeserializeOwned>(
-    context: Option<&Context>,
-    permissions: &[Permission],
-    params: Option<&str>,
-) -> Result<(Context, P), RpcError> {
+) -> Result<(Context, Option<AuthorityRequest>), RpcError> {
     let context = context.cloned();
     let mut context = context.ok_or_else(|| RpcError::new(Reason::Internal, "a request without a client"))?;
-    apply_meta(&mut context, params)?;
     authorize(&context, permissions)?;
-    Ok((context, read_params(params.unwrap_or("{}"))?))
+    // Decoded like any other field: its name may be spelled with escapes, and twice it is refused.
+    let meta = match params.filter(|params| params.starts_with('{')) {
+        Some(params) => read_params::<WithMeta>(Some(params))?.meta.unwrap_or_default(),
+        None => RequestMeta::default(),
+    };
+    if let Some(authority) = &meta.authority {
+        Narrowing::check(authority)
+            .map_err(|error| in_meta(RpcError::new(Reason::InvalidParams, error.to_string())))?;
+    }
+    if let Some(token) = meta.progress_token {
+        context.report_to(token, method);
+    }
+    Ok((context, meta.authority))
+}
+
+fn in_meta(error: RpcError) -> RpcError {
+    match error.reason() {
+        Reason::InvalidParams => RpcError::new(Reason::InvalidParams, format!("`_meta` does not fit: {error}")),
+        _ => error,
+    }
 }
 
 fn write<R: Serialize>(result: &R) -> Result<Box<RawValue>, RpcError> {
@@ -143,8 +179,12 @@ fn write<R: Serialize>(result: &R) -> Result<Box<RawValue>, RpcError> {
         .map_err(|error| RpcError::new(Reason::Internal, format!("the result cannot be written: {error}")))
 }
 
-/// Reads params; an error names the member that it is about.
-fn read_params<P: DeserializeOwned>(params: &str) -> Result<P, RpcError> {
+/// Reads params; an error names the field that it is about.
+fn read_params<P: DeserializeOwned>(params: Option<&str>) -> Result<P, RpcError> {
+    let params = params.unwrap_or("{}");
+    if params.starts_with('[') {
+        return Err(RpcError::new(Reason::InvalidParams, "params go by name, as an object"));
+    }
     let mut json = serde_json::Deserializer::from_str(params);
     serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let place = match error.path().to_string().as_str() {
@@ -156,17 +196,6 @@ fn read_params<P: DeserializeOwned>(params: &str) -> Result<P, RpcError> {
         let why = why.split(" at line ").next().unwrap_or_default();
         RpcError::new(Reason::InvalidParams, format!("{place}: {why}"))
     })
-}
-
-fn apply_meta(context: &mut Context, params: Option<&str>) -> Result<(), RpcError> {
-    let Some(params) = params.filter(|params| params.contains("_meta")) else { return Ok(()) };
-    let invalid = |why: String| RpcError::new(Reason::InvalidParams, format!("`_meta` does not fit: {why}"));
-    let Some(meta) = read_params::<WithMeta>(params)?.meta else { return Ok(()) };
-    if let Some(request) = &meta.authority {
-        context.grant = context.grant.narrow(request).map_err(|error| invalid(error.to_string()))?;
-    }
-    context.progress = meta.progress_token.map(|token| Arc::new(Progress { token, last: Mutex::new(Instant::now()) }));
-    Ok(())
 }
 
 pub(super) fn authorize(context: &Context, permissions: &[Permission]) -> Result<(), RpcError> {

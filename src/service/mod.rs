@@ -23,16 +23,19 @@ pub use lifecycle::Phase;
 pub use local::{Local, User};
 pub use method::{Method, Work};
 pub use notices::{Direction, NOTIFICATIONS, Notice};
-pub use table::{methods, module, outlasts_input};
+pub use table::{is_exclusive, methods, module, outlasts_input};
 
-use crate::authority::Grant;
+use crate::authority::{self, Grant, Narrowing};
 use crate::harness::Homes;
 use crate::limits;
 use crate::peer::courier::{self, Couriers};
 use crate::platform::random;
-use crate::protocol::{Limits, Notification, ProgressParams, ProgressToken, ProgressValue, Reason, RpcError};
+use crate::protocol::{
+    AuthorityRequest, Limits, Notification, ProgressParams, ProgressToken, ProgressValue, Reason, RpcError,
+};
 use crate::registry::Registry;
 use crate::runtime::{Receipts, Runtimes};
+use std::convert::Infallible;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -80,6 +83,7 @@ pub struct Service {
     handle: Handle,
     attaching: Arc<Semaphore>,
     starting: Semaphore,
+    resolving: Arc<Semaphore>,
     instance_id: String,
 }
 
@@ -95,6 +99,7 @@ impl Service {
         let attaching = Arc::new(Semaphore::new(config.limits.attachments));
         let couriers = Couriers::new(config.courier.clone());
         let starting = Semaphore::new(limits::HOSTS_STARTING);
+        let resolving = Arc::new(Semaphore::new(limits::SCOPES_RESOLVING));
         let clients_named = 0.into();
         Ok(Self {
             config,
@@ -105,6 +110,7 @@ impl Service {
             first_states,
             attaching,
             starting,
+            resolving,
             handle,
             instance_id,
         })
@@ -143,6 +149,27 @@ impl Service {
     /// The client id under which a runtime knows a client that names none.
     fn new_client_id(&self) -> String {
         format!("tackroom-{}-{}", self.instance_id, self.clients_named.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    /// Resolves what a client asks to keep, off the connection's thread. A dead mount is given up after a while; its
+    /// thread stays until the mount answers.
+    async fn resolve_scope(&self, request: AuthorityRequest) -> Result<Narrowing, RpcError> {
+        let invalid = |error: authority::Error| RpcError::new(Reason::InvalidParams, error.to_string());
+        Narrowing::check(&request).map_err(invalid)?;
+        let work = async {
+            // It is never closed.
+            let permit = self.resolving.clone().acquire_owned().await.ok();
+            blocking(move || {
+                let _permit = permit;
+                Narrowing::resolve(&request)
+            })
+            .await
+        };
+        let resolved = tokio::time::timeout(limits::SCOPE_SILENCE, work).await.map_err(|_| {
+            let why = "a workspace of the scope does not answer; its file system may be gone";
+            RpcError::new(Reason::InvalidParams, why)
+        })?;
+        resolved?.map_err(invalid)
     }
 
     /// The bounds that a client can hit.
@@ -217,9 +244,17 @@ pub struct Context {
     progress: Option<Arc<Progress>>,
 }
 
+/// What a request reports of its progress.
 struct Progress {
     token: ProgressToken,
-    last: Mutex<Instant>,
+    said: Mutex<Said>,
+    /// Set once the request is done: then nothing more is reported.
+    over: CancellationToken,
+}
+
+struct Said {
+    at: Instant,
+    value: ProgressValue,
 }
 
 impl Context {
@@ -228,19 +263,50 @@ impl Context {
         Self { grant: client.grant(), client, cancel, replied, progress: None }
     }
 
-    /// Tells the client how far the work is, if it asked to be told, and not too often.
+    /// From now on progress is reported with this token.
+    fn report_to(&mut self, token: ProgressToken, method: &str) {
+        let value = ProgressValue { message: format!("{method} is still running"), done: 0, total: None };
+        let said = Mutex::new(Said { at: Instant::now(), value });
+        self.progress = Some(Arc::new(Progress { token, said, over: CancellationToken::new() }));
+    }
+
+    /// Reports how far the work is, if the client asked for that, and not too often.
     pub fn progress(&self, message: &str, done: u64, total: Option<u64>) {
         let Some(progress) = &self.progress else { return };
-        let mut last = progress.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.elapsed() < limits::PROGRESS_INTERVAL {
-            return;
+        let mut said = progress.said();
+        said.value = ProgressValue { message: message.to_owned(), done, total };
+        if said.at.elapsed() >= limits::PROGRESS_INTERVAL {
+            self.report(progress, &mut said);
         }
-        *last = Instant::now();
-        let value = ProgressValue { message: message.to_owned(), done, total };
-        let params = ProgressParams { token: progress.token.clone(), value };
+    }
+
+    /// Does the work. While it reports nothing, what it reported last is sent again now and then.
+    async fn reporting<T>(&self, work: impl Future<Output = T>) -> T {
+        let Some(progress) = &self.progress else { return work.await };
+        let done = tokio::select! {
+            done = work => done,
+            never = self.repeat(progress) => match never {},
+        };
+        progress.over.cancel();
+        done
+    }
+
+    async fn repeat(&self, progress: &Progress) -> Infallible {
+        loop {
+            let silence = progress.said().at.elapsed();
+            match limits::PROGRESS_SILENCE.checked_sub(silence).filter(|left| !left.is_zero()) {
+                Some(left) => tokio::time::sleep(left).await,
+                None => self.report(progress, &mut progress.said()),
+            }
+        }
+    }
+
+    fn report(&self, progress: &Progress, said: &mut Said) {
+        said.at = Instant::now();
+        let params = ProgressParams { token: progress.token.clone(), value: said.value.clone() };
         if let Ok(notification) = Notification::new("$/progress", &params) {
             // A client that does not read misses progress and nothing else.
-            let _ = self.client.outgoing.try_send(notification);
+            let _ = self.client.outgoing.try_send(notification.unless(&progress.over));
         }
     }
 
@@ -250,6 +316,12 @@ impl Context {
             return Err(RpcError::new(Reason::Cancelled, "the request was cancelled"));
         }
         Ok(())
+    }
+}
+
+impl Progress {
+    fn said(&self) -> MutexGuard<'_, Said> {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -50,12 +50,38 @@ pub(super) fn list(service: &Service, context: &Context, params: ListParams) -> 
     Ok(snapshot.list(&Request { query: &query, cursor, limit, grant: &context.grant, roots: &roots }, context)?)
 }
 
-/// A relative path would mean another place to each reader.
+/// Checks the length of everything in a query, and that its paths are absolute: a relative one would mean another
+/// location to each reader.
 pub(super) fn check_query(query: &Query) -> Result<(), RpcError> {
+    check_list("query.harnesses", query.harnesses.as_deref())?;
+    check_list("query.states", query.states.as_deref())?;
+    check_list("query.include", query.include.as_deref())?;
+    for (name, text, max) in [
+        ("text", &query.text, limits::QUERY_TEXT),
+        ("rootId", &query.root_id, limits::QUERY_TEXT),
+        ("profile", &query.profile, limits::QUERY_TEXT),
+        ("workspace", &query.workspace, limits::PATH_BYTES),
+        ("workspaceFamily", &query.workspace_family, limits::PATH_BYTES),
+    ] {
+        if text.as_ref().is_some_and(|text| text.len() > max) {
+            return Err(RpcError::new(Reason::InvalidParams, format!("`query.{name}` is at most {max} bytes long")));
+        }
+    }
     let paths = [&query.workspace, &query.workspace_family].into_iter().flatten();
     match paths.into_iter().find(|path| !Path::new(path).is_absolute()) {
         Some(path) => Err(RpcError::new(Reason::InvalidParams, format!("`{path}` is not an absolute path"))),
         None => Ok(()),
+    }
+}
+
+/// Checks the length of a list in the params.
+pub(super) fn check_list<T>(name: &str, list: Option<&[T]>) -> Result<(), RpcError> {
+    let max = limits::LIST_ENTRIES;
+    match list {
+        Some(list) if list.len() > max => {
+            Err(RpcError::new(Reason::InvalidParams, format!("`{name}` has at most {max} entries")))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -106,6 +132,7 @@ pub(super) fn coverage(
     context: &Context,
     params: CoverageParams,
 ) -> Result<CoverageResult, RpcError> {
+    check_list("harnesses", params.harnesses.as_deref())?;
     let snapshot = service.registry.snapshot_of_files(context)?;
     let reports: Vec<&RootReport> = snapshot.reports().collect();
     let scoped = context.grant.has_workspace_scope();

@@ -1,6 +1,7 @@
 //! Live runtimes: what is published, who joins, who drives.
 
 use super::{Context, Service, blocking, registry};
+use crate::authority::Subject;
 use crate::limits;
 use crate::protocol::{
     AcceptedResult, AttachParams, AttachResult, AttachmentParams, CloseResult, DetachResult, DiscoverParams,
@@ -225,6 +226,7 @@ pub(super) async fn attach(
             .filter(|limit| *limit <= limits::HISTORY_MAX)
             .ok_or_else(|| invalid(format!("`historyLimit` must be from 0 to {}, not {limit}", limits::HISTORY_MAX)))?,
     };
+    registry::check_list("permissions", params.permissions.as_deref())?;
     let permissions = permissions(&context, params.permissions.as_deref())?;
     let client_id = params.client_id.take().unwrap_or_else(|| service.new_client_id());
     if !is_client_id(&client_id) {
@@ -238,7 +240,9 @@ pub(super) async fn attach(
     let seat = service.runtimes.seat(&known, &client_id).await.ok_or_else(|| {
         RpcError::new(Reason::Busy, "this client id is attached to this runtime already; detach it, or take another")
     })?;
+    let source = known.record.source.clone();
     let joining = Joining {
+        subject: blocking(move || Subject::of(&source)).await?,
         id: Service::new_handle("attachment")?,
         caller: Caller { client_id, permissions },
         seat,
@@ -253,7 +257,7 @@ pub(super) async fn attach(
     // What the client gave up while it was waiting is not there for what was asked for before.
     let grant = context.client.grant();
     service.runtimes.narrow(&grant);
-    if !grant.reaches_source(&attachment.source) || !grant.allows(Permission::Observe) {
+    if !grant.reaches(&attachment.subject) || !grant.allows(Permission::Observe) {
         attachment.leave().await;
         return Err(over(&attachment.id));
     }
@@ -284,7 +288,7 @@ fn permissions(context: &Context, asked: Option<&[Permission]>) -> Result<Vec<Pe
 }
 
 fn attachment(service: &Service, context: &Context, id: &str) -> Result<Arc<Attachment>, RpcError> {
-    let found = service.runtimes.attachment(id).filter(|attachment| context.grant.reaches_source(&attachment.source));
+    let found = service.runtimes.attachment(id).filter(|attachment| context.grant.reaches(&attachment.subject));
     found.ok_or_else(|| over(id))
 }
 
@@ -407,7 +411,7 @@ where
         }
         answer = waiting => match answer {
             // What it says is of something that is not there any more for who gave up its scope meanwhile.
-            Ok(_) if !context.client.grant().reaches_source(&attachment.source) => {
+            Ok(_) if !context.client.grant().reaches(&attachment.subject) => {
                 Err(RpcError::new(Reason::NotFound, "the attachment is out of scope by now"))
             }
             Ok(answer) => Ok(answer?),

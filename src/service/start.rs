@@ -1,6 +1,7 @@
 //! Starting agents that the spawner named, as runtimes that live on their own.
 
 use super::{Agent, Context, Service, blocking};
+use crate::authority::Subject;
 use crate::host::start::{self, Starting};
 use crate::limits;
 use crate::protocol::{Harness, Permission, Reason, RpcError, StartParams, StartResult, presentable};
@@ -47,7 +48,8 @@ pub(super) async fn start(
     if !grant.allows(Permission::Start) || !grant.reaches_harness(ready.source.harness) {
         return Err(no_agent(&name));
     }
-    if !grant.reaches_source(&ready.source) {
+    let source = ready.source.clone();
+    if !grant.reaches(&blocking(move || Subject::of(&source)).await?) {
         return Err(no_workspace());
     }
     if load.is_some() {

@@ -16,6 +16,8 @@ use jsonrpsee::RpcModule;
 use jsonrpsee::core::RegisterMethodError;
 use std::sync::Arc;
 
+const INITIALIZE: &str = "initialize";
+const NARROW: &str = "authority/narrow";
 const MESSAGE: &str = "peer/message";
 
 /// Whether a request has its own time after the end of input: it acts on others, and its answer says whether it did.
@@ -23,15 +25,19 @@ pub fn outlasts_input(method: &str) -> bool {
     method == MESSAGE
 }
 
+/// Whether requests behind this one wait for it: it changes what they may do.
+pub fn is_exclusive(method: &str) -> bool {
+    method == INITIALIZE || method == NARROW
+}
+
 /// Every request that the server knows.
 pub fn methods() -> Vec<Method> {
     use Permission::{Approve, Configure, Interact, Message, Observe, Register, Start, Terminate};
     use Work::{Blocking, Inline};
     vec![
-        row::<InitializeParams, InitializeResult>(
-            "initialize",
+        waiting_row::<InitializeParams, InitializeResult, _>(
+            INITIALIZE,
             &[],
-            Inline,
             lifecycle::initialize,
             "Opens the conversation: who speaks, and what the client may do.",
         ),
@@ -43,10 +49,9 @@ pub fn methods() -> Vec<Method> {
             lifecycle::shutdown,
             "Ends the conversation; only `exit` may follow.",
         ),
-        row::<NarrowParams, NarrowResult>(
-            "authority/narrow",
+        waiting_row::<NarrowParams, NarrowResult, _>(
+            NARROW,
             &[],
-            Inline,
             lifecycle::narrow,
             "Gives up permissions or scope, for good.",
         ),
@@ -76,7 +81,7 @@ pub fn methods() -> Vec<Method> {
             watch::watch,
             "Tells what a query means, and then each change of it, as `registry/event`.",
         ),
-        row::<UnwatchParams, Empty>("registry/unwatch", &[Observe], Inline, watch::unwatch, "Ends a subscription."),
+        row::<UnwatchParams, Empty>("registry/unwatch", &[Observe], Blocking, watch::unwatch, "Ends a subscription."),
         row::<CoverageParams, CoverageResult>(
             "registry/coverage",
             &[Observe],
@@ -223,7 +228,7 @@ pub fn methods() -> Vec<Method> {
         row::<UnfollowParams, Empty>(
             "session/unfollow",
             &[Observe],
-            Inline,
+            Blocking,
             follow::unfollow,
             "Ends following a session.",
         ),

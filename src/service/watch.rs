@@ -7,7 +7,7 @@ use crate::limits;
 use crate::protocol::{
     Empty, Notification, Permission, Reason, RegistryEventParams, RpcError, UnwatchParams, WatchParams, WatchResult,
 };
-use crate::registry::{Ready, Subscription, Watching};
+use crate::registry::{Ready, Registry, Subscription, Watching};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::sync::watch::Receiver;
@@ -34,19 +34,51 @@ pub(super) async fn watch(
 ) -> Result<WatchResult, RpcError> {
     let query = params.query.unwrap_or_default();
     registry::check_query(&query)?;
-    let (of, asking) = (service.clone(), context.clone());
-    blocking(move || of.registry.snapshot(&asking).map(drop)).await??;
-    context.check()?;
     let id = Service::new_handle("subscription")?;
-    let watching = Watching { id, query, grant: context.grant.clone(), since: params.since };
-    let begun = service.registry.watch(watching, service.limits().subscriptions);
-    let (subscription, revision) = begun.ok_or_else(|| service.subscribed_too_often())?;
-    // It may have been narrowed since this was asked.
-    subscription.narrow(|known| narrowed(known, &context));
+    let (of, asking) = (service.clone(), context.clone());
+    let (subscription, revision, opened) = blocking(move || -> Result<_, RpcError> {
+        of.registry.snapshot(&asking)?;
+        asking.check()?;
+        let watching = Watching { id, query, grant: asking.grant.clone(), since: params.since };
+        let begun = of.registry.watch(watching, of.limits().subscriptions);
+        let (subscription, revision) = begun.ok_or_else(|| of.subscribed_too_often())?;
+        let opened = Opened::new(&of, Registry::unwatch, &subscription.id);
+        // It may have been narrowed since this was asked.
+        subscription.narrow(|known| narrowed(known, &asking));
+        of.keep_watching()?;
+        Ok((subscription, revision, opened))
+    })
+    .await??;
+    opened.keep();
     let id = subscription.id.clone();
-    service.keep_watching().inspect_err(|_| _ = service.registry.unwatch(&id))?;
     tokio::spawn(deliver(service, subscription, context.client.outgoing(), context.replied));
     Ok(WatchResult { subscription: id, revision })
+}
+
+/// What a request opened on another thread. It is ended again when nobody waits for the answer any more.
+pub(super) struct Opened {
+    service: Arc<Service>,
+    end: fn(&Registry, &str, &Grant) -> bool,
+    id: Option<String>,
+}
+
+impl Opened {
+    pub(super) fn new(service: &Arc<Service>, end: fn(&Registry, &str, &Grant) -> bool, id: &str) -> Self {
+        Self { service: service.clone(), end, id: Some(id.to_owned()) }
+    }
+
+    /// The request is answered with it.
+    pub(super) fn keep(mut self) {
+        self.id = None;
+    }
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        if let Some(id) = &self.id {
+            (self.end)(&self.service.registry, id, &Grant::all());
+        }
+    }
 }
 
 /// What is left of what a request may see within what its client may see now.
@@ -54,8 +86,8 @@ pub(super) fn narrowed(known: &Grant, context: &Context) -> Option<Grant> {
     Some(known.within(&context.client.grant())).filter(|grant| grant.allows(Permission::Observe))
 }
 
-pub(super) fn unwatch(service: &Service, _: &Context, params: UnwatchParams) -> Result<Empty, RpcError> {
-    if service.registry.unwatch(&params.subscription) {
+pub(super) fn unwatch(service: &Service, context: &Context, params: UnwatchParams) -> Result<Empty, RpcError> {
+    if service.registry.unwatch(&params.subscription, &context.grant) {
         return Ok(Empty {});
     }
     let id: String = params.subscription.chars().take(200).collect();
@@ -73,7 +105,7 @@ async fn deliver(
     let work = async {
         if known.wait_for(|known| *known).await.is_err() {
             // The client will never hear of it.
-            service.registry.unwatch(&subscription.id);
+            service.registry.unwatch(&subscription.id, &Grant::all());
             return;
         }
         loop {
@@ -95,7 +127,7 @@ async fn tell(service: &Arc<Service>, subscription: &Arc<Subscription>, outgoing
     loop {
         let Ok(permit) = outgoing.reserve().await else { return };
         let count = if subscription.is_synced() { 1 } else { limits::FIRST_STATE_EVENTS };
-        let told = if subscription.reads() || count > 1 {
+        let told = if subscription.touches_files() || count > 1 {
             let (service, subscription) = (service.clone(), subscription.clone());
             blocking(move || service.registry.next(&subscription, count, &Patient)).await
         } else {

@@ -303,3 +303,88 @@ fn homes_of_a_client_count_only_where_the_spawner_allows_it() {
         server.request_unchecked("initialize", params).error().is(-32602, "invalid_params");
     }
 }
+
+#[test]
+fn a_request_is_narrowed_however_its_fields_are_spelled() {
+    let scene = Scene::new();
+    let ours = scene.ours.clone();
+    let mut server = Spawn::new(scene.home).args(["--allow", "observe,configure"]).open();
+    let mut ask = |method: &str, params: &str| {
+        server.frame(format!(r#"{{"jsonrpc":"2.0","id":"a","method":"{method}","params":{params}}}"#));
+        server.answer("a")
+    };
+    let plain = ask("registry/list", &format!(r#"{{"_meta":{{"authority":{{"workspaces":["{ours}"]}}}}}}"#)).result();
+    for scope in [
+        format!(r#"{{"\u005fmeta":{{"authority":{{"workspaces":["{ours}"]}}}}}}"#),
+        format!(r#"{{"_m\u0065ta":{{"auth\u006frity":{{"work\u0073paces":["{ours}"]}}}}}}"#),
+    ] {
+        assert_eq!(ask("registry/list", &scope).result()["entries"], plain["entries"], "{scope}");
+    }
+    for nothing in [
+        r#"{"\u005fmeta":{"authority":{"permissions":[]}}}"#,
+        r#"{"_meta":{"authority":{"p\u0065rmissions":[]}}}"#,
+        r#"{"_meta":{"authority":{"permissions":["message"]}},"query":7}"#,
+    ] {
+        ask("registry/list", nothing).error().is(-32000, "unauthorized");
+    }
+    let update = r#"{"crossSessionInbound":"accept","\u005fmeta":{"authority":{"permissions":["observe"]}}}"#;
+    ask("settings/update", update).error().is(-32000, "unauthorized");
+    // A field that stands twice is ambiguous, whichever of the two is the narrower one.
+    for twice in [
+        r#"{"_meta":{"authority":{"permissions":[]}},"_meta":{}}"#,
+        r#"{"_meta":{},"\u005fmeta":{"authority":{"permissions":[]}}}"#,
+        r#"{"_meta":{"authority":{"permissions":[]},"auth\u006frity":{}}}"#,
+        r#"{"_meta":{"authority":{"permissions":[],"permissions":["observe"]}}}"#,
+        r#"{"_meta":null,"_meta":null}"#,
+    ] {
+        ask("registry/list", twice).error().is(-32602, "invalid_params");
+    }
+}
+
+#[test]
+fn a_permission_is_checked_before_any_param() {
+    let mut server = Spawn::empty().args(["--allow", "observe"]).open();
+    for params in [
+        json!([1]),
+        json!({}),
+        json!({ "_meta": [] }),
+        json!({ "_meta": { "progressToken": [] } }),
+        json!({ "_meta": { "authority": { "permissions": ["everything"] } } }),
+        json!({ "_meta": { "authority": { "workspaces": ["relative"] } } }),
+    ] {
+        server.request_unchecked("runtime/close", params.clone()).error().is(-32000, "unauthorized");
+        server.request_unchecked("no/such", params).error().is(-32601, "method_not_found");
+    }
+    server.request_unchecked("registry/list", json!([1])).error().is(-32602, "invalid_params");
+    server.request_unchecked("ping", json!([1])).error().is(-32602, "invalid_params");
+}
+
+#[test]
+fn a_narrowed_request_ends_nothing_outside_its_scope() {
+    let scene = Scene::new();
+    let mut server = Spawn::new(scene.home).open();
+    let theirs = format!("claude-code:{}", uuid(3));
+    let mut open = |method: &str, params: Value| server.request(method, params).result()["subscription"].take();
+    let all = open("registry/watch", json!({}));
+    let meta = |scope: Value| json!({ "authority": scope });
+    let ours = meta(json!({ "workspaces": [scene.ours] }));
+    let narrow = open("registry/watch", json!({ "_meta": ours }));
+    let followed = open("session/follow", json!({ "id": theirs }));
+    for scope in [json!({ "workspaces": [scene.ours] }), json!({ "workspaces": [] }), json!({ "harnesses": ["codex"] })]
+    {
+        for (method, id) in [("registry/unwatch", &all), ("session/unfollow", &followed)] {
+            let params = json!({ "subscription": id, "_meta": meta(scope.clone()) });
+            server.request(method, params).error().is(-32001, "not_found");
+        }
+    }
+    // Within its scope it may end what it finds.
+    server.request("registry/unwatch", json!({ "subscription": narrow, "_meta": ours })).result();
+    let theirs = meta(json!({ "workspaces": [scene.theirs] }));
+    server.request("session/unfollow", json!({ "subscription": followed, "_meta": theirs })).result();
+    // What the client gave up for good is out of its reach; a watch was narrowed with it.
+    let followed = server.request("session/follow", json!({ "id": format!("claude-code:{}", uuid(3)) })).result();
+    server.request("authority/narrow", json!({ "authority": { "workspaces": [scene.ours] } })).result();
+    let ended = json!({ "subscription": followed["subscription"] });
+    server.request("session/unfollow", ended).error().is(-32001, "not_found");
+    server.request("registry/unwatch", json!({ "subscription": all })).result();
+}

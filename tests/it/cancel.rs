@@ -1,6 +1,7 @@
 //! Cancelling requests, and being told how far they are.
 
-use crate::support::{Framing, Home, Server, Spawn, uuid};
+use crate::support::runtime::Options;
+use crate::support::{Framing, Home, Server, Spawn, WORKSPACE, uuid, with_runtime};
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::FileExt;
@@ -52,6 +53,20 @@ fn a_cancelled_request_answers_so_exactly_once() {
             server.pong();
         }
     }
+}
+
+#[test]
+fn a_cancellation_is_understood_however_it_is_spelled() {
+    let (runtime, mut server) = with_runtime(Options::main("main-1", WORKSPACE));
+    runtime.suspend();
+    for params in
+        [r#"{"id":"slow"}"#, r#"{"id":"slow","\u0061bc":1}"#, r#"{"\u0069d":"slow"}"#, r#"{"id":"slo\u0077"}"#]
+    {
+        server.send(&json!({ "jsonrpc": "2.0", "id": "slow", "method": "runtime/describe", "params": { "runtimeId": "main-1" } }));
+        server.frame(format!(r#"{{"jsonrpc":"2.0","method":"$/cancelRequest","params":{params}}}"#));
+        server.answer("slow").error().is(-32800, "cancelled");
+    }
+    runtime.resume();
 }
 
 #[test]

@@ -276,3 +276,15 @@ fn frames_may_come_byte_by_byte_or_all_at_once() {
         }
     }
 }
+
+#[test]
+fn junk_before_a_header_costs_one_error_and_no_request() {
+    for junk in ["null", "1", "true", "{}", &"x".repeat(5_000)] {
+        let mut server = Spawn::empty().framing(Framing::Headers).open();
+        server.raw(format!("Content-Length: +{}\r\n\r\n{junk}", junk.len()));
+        let ping = server.ask("ping", json!({}));
+        assert_eq!(server.expect_frame()["error"]["data"]["reason"], "parse_error");
+        server.answer(ping).result();
+        server.pong();
+    }
+}

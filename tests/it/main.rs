@@ -22,6 +22,7 @@ mod params;
 mod peer_list;
 mod peer_message;
 mod peer_resolve;
+mod progress;
 mod readme;
 mod registry_coverage;
 mod registry_describe;

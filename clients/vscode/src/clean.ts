@@ -8,8 +8,12 @@ const REPLACEMENT = "\ufffd";
 
 type State = "text" | "escape" | "control" | "string";
 
-/** Controls, what turns the direction of a text, and what parts lines without being a line feed. */
-const ACTS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
+/**
+ * Controls, direction marks, other separators of lines, and characters that show nothing. The joiners U+200C and U+200D
+ * stay: scripts and emoji need them.
+ */
+const ACTS =
+  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e007f}]/u;
 
 export class Cleaner {
   #state: State = "text";
