@@ -35,5 +35,15 @@ pub use receipt::{Record, Refusal};
 pub use receipts::{Error as ReceiptError, Listing, Receipts};
 pub use runtimes::{Joining, Look, Published, Runtimes};
 
+/// The events of a stream that comes in these parts, for tests and fuzzing. `None` where one is too large.
+#[doc(hidden)]
+pub fn read_events(parts: &[&[u8]]) -> Option<Vec<Vec<u8>>> {
+    let mut decoder = sse::Decoder::new(crate::limits::RUNTIME_EVENT);
+    for part in parts {
+        decoder.feed(part).ok()?;
+    }
+    Some(std::iter::from_fn(|| decoder.next()).collect())
+}
+
 #[cfg(test)]
 pub(crate) use runtimes::testing;

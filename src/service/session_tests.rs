@@ -1,6 +1,6 @@
 //! `session/load`, over the stores that the real programs wrote.
 
-use super::{Client, Config, Context, Progress, Service, methods, registry, session};
+use super::{Client, Config, Context, Service, methods, registry, session};
 use crate::authority::Grant;
 use crate::harness::Homes;
 use crate::harness::testing::{Tree, copy, fixture};
@@ -13,7 +13,7 @@ use crate::protocol::{
 };
 use serde_json::json;
 use std::fs;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
@@ -178,10 +178,11 @@ fn a_file_that_went_is_not_found_and_one_that_cannot_be_read_is_a_problem() {
 #[test]
 fn who_asks_for_it_hears_how_far_the_reading_is() {
     let mut server = Server::new();
-    let last = Mutex::new(Instant::now().checked_sub(Duration::from_secs(9)).unwrap());
     // What the inventory reads is told too; here it has been read before.
     server.listed(TOOLS);
-    server.context.progress = Some(Arc::new(Progress { token: ProgressToken::Number(7), last }));
+    server.context.report_to(ProgressToken::Number(7), "session/load");
+    let before = Instant::now().checked_sub(Duration::from_secs(9)).unwrap();
+    server.context.progress.as_ref().unwrap().said().at = before;
     server.load(TOOLS, None, None).unwrap();
     let notification = server.outgoing.try_recv().unwrap();
     assert_eq!(notification.method, "$/progress");

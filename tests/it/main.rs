@@ -13,6 +13,7 @@ mod day_in_the_life;
 mod descriptors;
 mod examples;
 mod framing;
+mod fuzz_corpus;
 mod host;
 mod host_agent;
 mod inflight;

@@ -1296,7 +1296,7 @@ export interface ClientInfo {
 export interface AuthorityRequest {
   /** Keep only these permissions. */
   permissions?: Permission[] | null;
-  /** Keep only these directories, each with all below it. Absolute paths. */
+  /** Keep only these directories, each with all below it. Absolute paths of at most 4096 bytes. */
   workspaces?: string[] | null;
   /** Keep only these harnesses. */
   harnesses?: Harness[] | null;

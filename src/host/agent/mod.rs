@@ -29,6 +29,12 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use tokio::sync::{mpsc, oneshot};
 
+/// Whether a line of an agent is read as a message, for tests and fuzzing.
+#[doc(hidden)]
+pub fn is_message(line: &[u8]) -> bool {
+    parse::parse(line).is_some()
+}
+
 /// What is started, and how far it reaches.
 #[derive(Clone, Debug)]
 pub struct Options {

@@ -247,7 +247,7 @@ class AuthorityRequest(TypedDict):
     permissions: NotRequired[list[Permission] | None]
     """Keep only these permissions."""
     workspaces: NotRequired[list[str] | None]
-    """Keep only these directories, each with all below it. Absolute paths."""
+    """Keep only these directories, each with all below it. Absolute paths of at most 4096 bytes."""
     harnesses: NotRequired[list[Harness] | None]
     """Keep only these harnesses."""
 
