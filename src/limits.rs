@@ -219,6 +219,8 @@ pub const REPEATS_SOUGHT: u64 = 4 << 20;
 pub const MESSAGES_COUNTED: usize = 1_000;
 /// Transcripts of which is remembered what names they hold.
 pub const NAMES_KEPT: usize = 4_096;
+/// Bytes of a transcript in which names are looked for.
+pub const NAMES_SCANNED: u64 = 1 << 30;
 /// Last bytes of what was read of a growing file that are remembered.
 pub const PREFIX_KEPT: usize = 256;
 /// Bytes that a whole-file reading asks for at a time.

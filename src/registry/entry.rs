@@ -9,7 +9,6 @@ use crate::protocol::{
     Activity, ActivitySource, ActivityStatus, Door, Entry, Harness, Include, Owner, Parent, Relation, Repository, State,
 };
 use crate::runtime::Runtime;
-use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -85,12 +84,14 @@ impl<'a> Item<'a> {
         self.row.map(|(_, row)| &*row.session)
     }
 
-    /// What it is called. Where the ends of its file may not tell, the rest is looked through.
-    pub fn title(&self) -> Option<Cow<'a, str>> {
-        let (_, row) = self.row?;
-        let late = || harness::store_of(row.harness)?.late_title(&row.session);
-        let late = row.session.late_title.then(late).flatten();
-        late.map(|title| Cow::Owned(title.into())).or_else(|| row.title.as_deref().map(Cow::Borrowed))
+    pub fn title(&self) -> Option<&'a str> {
+        self.row.and_then(|(_, row)| row.title.as_deref())
+    }
+
+    /// What it is called after all that its file says, where the part that was read for a list may not tell.
+    pub fn late_title(&self) -> Option<String> {
+        let (_, row) = self.row.filter(|(_, row)| row.session.late_title)?;
+        harness::store_of(row.harness)?.late_title(&row.session).map(String::from)
     }
 
     pub fn workspace(&self) -> Option<&'a str> {
@@ -191,7 +192,7 @@ impl<'a> Item<'a> {
             session_id: self.session_id().to_owned(),
             state: self.state(),
             workspace: self.workspace().map(str::to_owned),
-            title: self.title().map(Cow::into_owned),
+            title: self.title().map(str::to_owned),
             model: self.model().map(str::to_owned),
             profile: self.profile().map(str::to_owned),
             created_at_ms: session.and_then(|session| session.created_at_ms),

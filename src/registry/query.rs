@@ -55,6 +55,7 @@ impl Snapshot {
     pub fn describe(&self, id: &str, grant: &Grant, roots: &[Root], attendant: &dyn Attendant) -> Option<Entry> {
         let item = self.item(id, grant)?;
         let mut entry = self.entry(&item, grant);
+        entry.title = item.late_title().or(entry.title.take());
         let wanted = Wanted { topics: true, last_message: true, message_count: true, ..attended(attendant) };
         if let Some(details) = item.details(&self.stored, grant, roots, wanted) {
             entry::add_details(&mut entry, details, wanted);
@@ -141,6 +142,12 @@ impl Snapshot {
         request: &Request<'_>,
         attendant: &dyn Attendant,
     ) -> Result<(), Error> {
+        if page.iter().any(|item| item.session().is_some_and(|session| session.late_title)) {
+            let titles = parallel(page, "reading names", attendant, |_, item| item.late_title())?;
+            for (entry, title) in entries.iter_mut().zip(titles) {
+                entry.title = title.or(entry.title.take());
+            }
+        }
         let include = request.query.include.as_deref().unwrap_or_default();
         let wanted = Wanted { attendant: Some(attendant), ..entry::wanted(include) };
         if !wanted.is_nothing() {
@@ -282,8 +289,9 @@ fn names_hold(item: &Item<'_>, text: &str) -> bool {
     holds(&item.id())
         || item.runtime.is_some() && holds(&item.session_form())
         || item.live.and_then(|live| live.peer.as_ref()).is_some_and(|peer| holds(&peer.name))
+        || item.title().is_some_and(holds)
         // The last, as it may cost more than all others.
-        || item.title().is_some_and(|title| holds(&title))
+        || item.late_title().is_some_and(|title| holds(&title))
 }
 
 /// The part of the messages around the text.

@@ -8,6 +8,7 @@ mod bad_input;
 mod base;
 mod book;
 mod cancel;
+mod claude_code;
 mod cli;
 mod day_in_the_life;
 mod descriptors;

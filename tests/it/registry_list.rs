@@ -21,12 +21,12 @@ const SUBAGENT: Option<&str> = Some("subagent");
 
 const ROWS: &[Row] = &[
     ("claude-code:016a644c", "what is in this picture", PROJ, OPUS, None, 2),
-    ("claude-code:2579430d", "sub-agents", PROJ, OPUS, None, 9),
+    ("claude-code:2579430d", "sub-agents", PROJ, OPUS, None, 10),
     ("claude-code:2a3d4df5", "plain question", PROJ, OPUS, FORK, 6),
     ("claude-code:5ea77ff7", "plain question", PROJ, OPUS, None, 6),
-    ("claude-code:990cebda", "use tools", PROJ, OPUS, None, 12),
-    ("claude-code:a12645b5", "hang please", PROJ, OPUS, None, 8),
-    ("claude-code:a5e753c3", "fresh after clear", PROJ, OPUS, None, 2),
+    ("claude-code:990cebda", "use tools", PROJ, OPUS, None, 13),
+    ("claude-code:a12645b5", "hang please", PROJ, OPUS, None, 7),
+    ("claude-code:a5e753c3", "fresh after clear", PROJ, OPUS, None, 3),
     ("claude-code:aa9ed7a3", "in a subdirectory", Some("/proj/proj/sub"), OPUS, None, 3),
     ("claude-code:ab24f0c3", "agents-demo", PROJ, OPUS, None, 6),
     ("claude-code:agent-a188", "first look", PROJ, OPUS, SUBAGENT, 2),

@@ -22,7 +22,8 @@ pub struct Names {
 /// What was read of transcripts, by path.
 static KNOWN: LazyLock<Mutex<HashMap<Box<Path>, Names>>> = LazyLock::new(Mutex::default);
 
-/// Reads a whole transcript; of one that was read before only what came since.
+/// Reads a whole transcript, but for what lies before its last [`limits::NAMES_SCANNED`] bytes; of one that was read before
+/// only what came since.
 pub fn of(file: &File, path: &Path) -> Result<Names, Skip> {
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let before = known().get(path).cloned();
@@ -31,7 +32,8 @@ pub fn of(file: &File, path: &Path) -> Result<Names, Skip> {
         _ => Names::default(),
     };
     let texts = ["-title\"", "\"relocated\"", "\"worktree-state\""].map(Finder::new);
-    let end = scan(file, names.read.length, &[&texts[0], &texts[1], &texts[2]], |line| {
+    let from = names.read.length.max(file.metadata()?.len().saturating_sub(limits::NAMES_SCANNED));
+    let end = scan(file, from, &[&texts[0], &texts[1], &texts[2]], |line| {
         if let Some(record) = Record::parse(line) {
             names.titles = Titles::of(&record).or(std::mem::take(&mut names.titles));
             names.moves = Moves::of(&record).or(std::mem::take(&mut names.moves));
