@@ -171,6 +171,8 @@ pub const SUBAGENT_DEPTH: usize = 8;
 pub const CHILDREN: usize = 10_000;
 /// Parents that are followed upwards.
 pub const ANCESTRY: usize = 64;
+/// Segments of a conversation that are followed back: each time that a user edits an earlier prompt makes one more.
+pub const SEGMENTS: usize = 1_024;
 /// Bytes of a session file's head that are read at first.
 pub const HEAD_FIRST: usize = 32 << 10;
 /// Bytes of a session file's head that are read at most, where less does not tell all.

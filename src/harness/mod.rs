@@ -155,8 +155,19 @@ pub struct Source {
     pub path: PathBuf,
     /// Its state.
     pub stamp: Stamp,
-    /// The state of the file beside it that changes its meaning: a database's log, a session's name file.
+    /// The state of the files beside it that change its meaning: a database's log, a session's name file, its parts.
     pub beside: Option<Stamp>,
+    /// The other files that hold parts of the same session, the oldest first.
+    pub parts: Box<[Part]>,
+}
+
+/// A file that holds a part of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// What other parts call it.
+    pub id: Box<str>,
+    /// Where it is.
+    pub path: Box<Path>,
 }
 
 /// What one source says.
@@ -170,6 +181,8 @@ pub struct Reading {
     pub remarks: Vec<Remark>,
     /// Directories that it knows of: a store that keeps only marks of directories finds its own among them.
     pub workspaces: Vec<Box<str>>,
+    /// Files with parts of its sessions that could not be read.
+    pub skipped: Vec<(PathBuf, Skip)>,
 }
 
 impl From<Session> for Reading {
@@ -183,8 +196,12 @@ impl From<Session> for Reading {
 pub struct Session {
     /// The harness's own id.
     pub id: Box<str>,
-    /// The file that holds it.
+    /// The file that holds it, or its newest part.
     pub location: Box<Path>,
+    /// The other files that hold parts of it.
+    pub parts: Box<[Part]>,
+    /// The part of another session that comes before it and is kept there: see [`Part::id`].
+    pub continues: Option<Box<str>>,
     /// One line that names it.
     pub title: Option<Box<str>>,
     /// The directory that it works in.
@@ -231,6 +248,8 @@ impl Session {
         Self {
             id: id.into(),
             location: source.path.as_path().into(),
+            parts: source.parts.clone(),
+            continues: None,
             title: None,
             workspace: None,
             workspace_mark: None,
@@ -283,6 +302,8 @@ pub struct Remark {
     pub parent: Option<Parent>,
     /// See [`Session::handle`].
     pub handle: Option<Box<str>>,
+    /// Which of its parts is the current one, where its program says so: [`Part::id`].
+    pub current: Option<Box<str>>,
 }
 
 /// What of [`Details`] is wanted.
@@ -389,9 +410,9 @@ pub enum Skip {
     /// It has records, but nobody has written a message.
     #[error("no message in it yet")]
     NoMessages,
-    /// The form of it that its program would read lies beside it.
-    #[error("its uncompressed twin is read instead")]
-    Twin,
+    /// Another copy of the same session is read.
+    #[error("another copy of this session is listed: {}", .0.display())]
+    Copy(PathBuf),
     /// Its name is no session's.
     #[error("not the name of a session file")]
     Name,
@@ -428,7 +449,7 @@ impl Skip {
             Self::Vanished => "vanished",
             Self::Empty => "empty",
             Self::NoMessages => "no_messages",
-            Self::Twin => "twin",
+            Self::Copy(_) => "copy",
             Self::Name => "not_a_session",
             Self::NotUtf8 => "not_utf8",
             Self::NotRegular => "not_regular",

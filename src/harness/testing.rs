@@ -57,6 +57,7 @@ pub fn list(store: &'static dyn Store, path: &Path) -> Listing {
                 listing.names.extend(reading.names);
                 listing.remarks.extend(reading.remarks);
                 listing.workspaces.extend(reading.workspaces);
+                listing.skipped.extend(reading.skipped);
             }
             Err(skip) => listing.skipped.push((source.path, skip)),
         }

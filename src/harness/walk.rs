@@ -147,7 +147,7 @@ impl Finder {
 
     fn push(&mut self, path: PathBuf, stamp: Stamp, beside: Option<Stamp>) {
         if self.sources.len() < limits::FILES_PER_ROOT {
-            self.sources.push(Source { path, stamp, beside });
+            self.sources.push(Source { path, stamp, beside, parts: Box::default() });
         } else {
             self.truncated = true;
         }

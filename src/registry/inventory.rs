@@ -390,6 +390,10 @@ fn remarks(rows: &mut [Row], by_id: &Index, scans: &[&RootScan]) {
         if row.session.handle.is_none() && remark.handle.is_some() {
             Arc::make_mut(&mut row.session).handle.clone_from(&remark.handle);
         }
+        let part = row.session.parts.iter().find(|part| Some(&part.id) == remark.current.as_ref());
+        if let Some(path) = part.map(|part| part.path.clone()).filter(|path| *path != row.session.location) {
+            Arc::make_mut(&mut row.session).location = path;
+        }
     }
 }
 

@@ -50,12 +50,20 @@ enum Known {
 }
 
 /// What a file says that is more, or less, than one session.
-#[derive(PartialEq)]
 struct Many {
     sessions: Box<[Arc<Session>]>,
     names: Box<[Name]>,
     workspaces: Box<[Box<str>]>,
     remarks: Box<[Remark]>,
+    skipped: Vec<(PathBuf, Skip)>,
+}
+
+impl Many {
+    fn same(&self, other: &Self) -> bool {
+        (&self.sessions, &self.names, &self.workspaces, &self.remarks)
+            == (&other.sessions, &other.names, &other.workspaces, &other.remarks)
+            && told(&self.skipped) == told(&other.skipped)
+    }
 }
 
 /// Fewer files than this are not worth a second thread.
@@ -151,7 +159,8 @@ impl RootScan {
             Known::Skipped(skip) => Some((Path::new(path), skip)),
             _ => None,
         });
-        self.finder.skipped.iter().map(|(path, skip)| (path.as_path(), skip)).chain(read)
+        let parts = self.many().flat_map(|many| &many.skipped);
+        self.finder.skipped.iter().chain(parts).map(|(path, skip)| (path.as_path(), skip)).chain(read)
     }
 
     /// How many files could hold a session: those that only speak of sessions of others do not.
@@ -223,7 +232,7 @@ impl RootScan {
             return Refreshed::Same;
         }
         let before = before.clone();
-        let source = Source { path: path.to_owned(), stamp, beside: None };
+        let source = Source { path: path.to_owned(), stamp, beside: None, parts: Box::default() };
         let outcome = read_one(store, &mut Ends::default(), &source);
         if matches!(outcome.result, Err(Skip::Vanished)) {
             return Refreshed::Unclear;
@@ -254,17 +263,19 @@ impl RootScan {
             // What vanished between walk and reading was not there.
             Err(Skip::Vanished) => return false,
             Err(skip) => Known::Skipped(skip),
-            Ok(Reading { mut sessions, names, workspaces, remarks })
-                if sessions.len() == 1 && names.is_empty() && workspaces.is_empty() && remarks.is_empty() =>
+            Ok(Reading { mut sessions, names, workspaces, remarks, skipped })
+                if sessions.len() == 1
+                    && (names.is_empty() && workspaces.is_empty() && remarks.is_empty() && skipped.is_empty()) =>
             {
                 let session = sessions.swap_remove(0);
                 Known::Session(Arc::new(Session { content: Some((source.stamp, source.beside)), ..session }))
             }
-            Ok(Reading { sessions, names, workspaces, remarks }) => Known::Many(Box::new(Many {
+            Ok(Reading { sessions, names, workspaces, remarks, skipped }) => Known::Many(Box::new(Many {
                 sessions: sessions.into_iter().map(Arc::new).collect(),
                 names: names.into(),
                 workspaces: workspaces.into(),
                 remarks: remarks.into(),
+                skipped,
             })),
         };
         let changed = self.files.get(source.path.as_os_str()).is_none_or(|before| !before.known.same(&known));
@@ -291,7 +302,7 @@ impl Known {
     fn same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Session(a), Self::Session(b)) => a == b,
-            (Self::Many(a), Self::Many(b)) => a == b,
+            (Self::Many(a), Self::Many(b)) => a.same(b),
             (Self::Skipped(a), Self::Skipped(b)) => a.reason() == b.reason(),
             _ => false,
         }

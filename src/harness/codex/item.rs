@@ -120,7 +120,7 @@ fn message(id: Option<String>, role: Role, timestamp_ms: Option<i64>, content: V
 
 /// What stands where an ancestor's part of the conversation cannot be read.
 pub fn gone(base: &Base) -> Message {
-    let raw = json!({ "thread_id": base.thread, "end_byte_offset": base.end });
+    let raw = json!({ "thread_id": base.segment, "end_byte_offset": base.end });
     message(None, Role::System, None, vec![Block::Other { kind: "history_base".to_owned(), raw }])
 }
 
@@ -145,6 +145,13 @@ struct LongItem {
 }
 
 impl Long {
+    /// Whether it is a message of a person or a model.
+    pub fn is_spoken(&self) -> bool {
+        let is_message = self.payload.kind.as_deref() == Some("message");
+        let role = self.payload.role.as_deref();
+        self.kind.as_deref() == Some("response_item") && is_message && matches!(role, Some("user" | "assistant"))
+    }
+
     /// The message that stands for such a line; `None` where it says nothing of the conversation.
     pub fn message(self, bytes: u64) -> Option<Message> {
         let kind = match self.kind.as_deref() {

@@ -1,25 +1,47 @@
-//! The rollouts that make up a session: a fork's file holds only its own turns, and names the part of another that comes
-//! before them.
+//! The rollouts that make up a conversation. A segment holds only its own turns and names the beginning of the earlier
+//! segment that comes before them: one of the same thread after a revert, one of another thread in a fork.
 
-use super::record::{Base, Record};
+use super::files::{self, SegmentName};
+use super::record::Base;
 use super::rollout::Rollout;
-use crate::harness::{Root, Session, Skip};
+use crate::harness::{Part, Root, Session, Skip};
 use crate::limits;
-use std::ops::ControlFlow;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
 
-/// The ancestors of a session, the nearest first; one that is gone is told by what names it, and ends them.
+/// The segments before a session's current one, the nearest first. One that cannot be read is given as its [`Base`], and
+/// ends them.
 pub struct Lineage<'a> {
     roots: &'a [Root],
-    seen: Vec<Box<str>>,
+    session: &'a Session,
+    own_only: bool,
+    seen: HashSet<Box<str>>,
     base: Option<Base>,
+    /// Where the segments of the roots lie, once one of them is needed that is not the session's own.
+    index: Option<HashMap<Box<str>, PathBuf>>,
 }
 
 impl<'a> Lineage<'a> {
-    /// The rollout of a session, and its ancestors unless only its own turns are wanted.
-    pub fn of(roots: &'a [Root], session: &Session, own_only: bool) -> Result<(Rollout, Self), Skip> {
-        let own = Rollout::open(&session.location, u64::MAX)?;
-        let base = if own_only { None } else { base(&own)? };
-        Ok((own, Self { roots, seen: vec![session.id.clone()], base }))
+    /// The current segment of a session, and those before it. `own_only` leaves out those of other threads.
+    pub fn of(roots: &'a [Root], session: &'a Session, own_only: bool) -> Result<(Rollout, Self), Skip> {
+        let current = Rollout::open(&session.location)?;
+        let base = current.base()?;
+        let seen = SegmentName::of(&session.location).map_or(&*session.id, |name| name.segment);
+        Ok((current, Self { roots, session, own_only, seen: HashSet::from([seen.into()]), base, index: None }))
+    }
+
+    /// Where a segment lies.
+    fn locate(&mut self, segment: &str) -> Option<PathBuf> {
+        if let Some(own) = part(&self.session.parts, segment) {
+            return Some(own.to_owned());
+        }
+        let index = self.index.get_or_insert_with(|| files::index(self.roots));
+        index.get(segment).cloned()
+    }
+
+    /// Whether a segment is one of the session's own thread.
+    fn is_own(&self, segment: &str) -> bool {
+        part(&self.session.parts, segment).is_some()
     }
 }
 
@@ -28,23 +50,20 @@ impl Iterator for Lineage<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let base = self.base.take()?;
-        if self.seen.len() >= limits::ANCESTRY || self.seen.contains(&base.thread) {
+        if self.own_only && !self.is_own(&base.segment) {
+            return None;
+        }
+        if self.seen.len() >= limits::SEGMENTS || !self.seen.insert(base.segment.clone()) {
             return Some(Err(base));
         }
-        let path = super::locate(self.roots, &base.thread);
-        let Some(Ok(ancestor)) = path.map(|path| Rollout::open(&path, base.end)) else { return Some(Err(base)) };
-        self.base = self::base(&ancestor).ok().flatten();
-        self.seen.push(base.thread);
-        Some(Ok(ancestor))
+        let opened = self.locate(&base.segment).map(|path| Rollout::open_base(&path, &base));
+        let Some(Ok(segment)) = opened else { return Some(Err(base)) };
+        self.base = segment.base().ok().flatten();
+        Some(Ok(segment))
     }
 }
 
-/// The part of another rollout that one goes on from: its first line tells.
-fn base(rollout: &Rollout) -> Result<Option<Base>, Skip> {
-    let mut base = None;
-    rollout.lines(limits::LINE_MAX as u64, None, |line| {
-        base = Record::parse(line).and_then(|record| record.meta()?.base);
-        ControlFlow::Break(())
-    })?;
-    Ok(base)
+/// The path of a part.
+pub fn part<'a>(parts: &'a [Part], id: &str) -> Option<&'a Path> {
+    parts.iter().find(|part| *part.id == *id).map(|part| &*part.path)
 }

@@ -1,4 +1,4 @@
-//! One page of a session: its rollout from the newest line back, then those that it was forked from.
+//! One page of a session: its current segment from the newest line back, then those that it continues from.
 
 use super::item::{self, Long, Told};
 use super::lineage::Lineage;
@@ -15,7 +15,7 @@ use std::str::FromStr;
 /// A place from which older messages are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Place {
-    /// How many forks up.
+    /// How many segments up.
     depth: usize,
     /// Where in that rollout's text.
     end: u64,
@@ -25,7 +25,7 @@ struct Place {
 
 /// The place behind all lines that are whole. A compressed rollout does not grow any more.
 pub fn end(session: &Session) -> Result<End, Skip> {
-    let rollout = Rollout::open(&session.location, u64::MAX)?;
+    let rollout = Rollout::open(&session.location)?;
     let end = rollout.end_of_lines()?;
     Ok(End { cursor: Place { depth: 0, end, family: None }.cursor(), count: None })
 }
@@ -90,14 +90,16 @@ impl Walk {
         }
     }
 
-    /// Reads a rollout from its end on, or from a place before which nothing was read yet. What went to the model tells most; a rollout without it is told by its events.
+    /// Reads a rollout from its end on, or from a place before which nothing was read yet. What went to the model tells
+    /// most; a rollout without it is told by its events.
     fn read_all(&mut self, rollout: &Rollout, end: Option<u64>, request: &PageRequest<'_>) -> Result<(), Skip> {
         (self.family, self.met) = (Family::Response, [false; 3]);
+        let rolled_back = self.rolled_back;
         self.read(rollout, end, request)?;
         let met = |family: Family| self.met[family as usize];
         let other = [Family::Item, Family::Event].into_iter().find(|family| met(*family));
         if let Some(family) = other.filter(|_| !met(Family::Response)) {
-            self.family = family;
+            (self.family, self.rolled_back) = (family, rolled_back);
             self.read(rollout, end, request)?;
         }
         Ok(())

@@ -1,9 +1,12 @@
-//! What sessions are called: the user's names, in an index and in a database, and the titles that the program made.
+//! What the index and the database say of threads: the user's names, the titles that the program made, which segment is
+//! the current one, and what a side chat is attached to.
 
+use super::files::SegmentName;
 use crate::harness::database::{Columns, each_listed, read_list, short, text as column};
-use crate::harness::{Name, Skip, Source, jsonl, text};
+use crate::harness::{Name, Reading, Remark, Skip, Source, ids, jsonl, text};
 use crate::limits;
 use crate::platform::files::open_regular;
+use crate::protocol::{Parent, Relation};
 use rusqlite::{Connection, Row};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -45,18 +48,19 @@ pub fn index(path: &Path) -> Result<Vec<Name>, Skip> {
     Ok(named.map(|(id, title)| Name { session: id.into(), title, rank: GIVEN_IN_INDEX }).collect())
 }
 
-/// The names of the database. Its columns grow from version to version.
-pub fn database(source: &Source) -> Result<Vec<Name>, Skip> {
-    let names = read_list(source, |connection| {
+/// What the database says of threads. Its columns grow from version to version.
+pub fn database(source: &Source) -> Result<Reading, Skip> {
+    let reading = read_list(source, |connection| {
         let Some(query) = query(connection)? else { return Ok(None) };
-        let mut names = Vec::new();
+        let mut reading = Reading::default();
         each_listed(connection, source, &query, |row| {
-            names.extend(name(row));
+            reading.names.extend(name(row));
+            reading.remarks.extend(remark(row));
             Ok(())
         })?;
-        Ok(Some(names))
+        Ok(Some(reading))
     })?;
-    names.ok_or_else(|| Skip::Malformed("no table of threads with names in it".to_owned()))
+    reading.ok_or_else(|| Skip::Malformed("no table of threads with names in it".to_owned()))
 }
 
 /// `None` where nothing in the database is known.
@@ -71,8 +75,9 @@ fn query(connection: &Connection) -> rusqlite::Result<Option<String>> {
         format!("case when octet_length({column}) <= {} then substr({column}, 1, 2000) end", limits::LINE_MAX)
     };
     let [name, title, prompt, preview] = ["name", "title", "first_user_message", "preview"].map(start);
+    let [attached, path] = ["attached_thread_parent_id", "rollout_path"].map(start);
     let id = short("id");
-    Ok(Some(format!("select {id}, {name}, {title}, {prompt}, {preview} from threads")))
+    Ok(Some(format!("select {id}, {name}, {title}, {prompt}, {preview}, {attached}, {path} from threads")))
 }
 
 /// The best that a row has to say beyond what the session's own file says; mostly nothing.
@@ -85,6 +90,22 @@ fn name(row: &Row<'_>) -> Option<Name> {
         _ => return None,
     };
     Some(Name { session: column(row, 0)?.as_ref().into(), title, rank })
+}
+
+/// Which segment is the current one, and the thread that a side chat is attached to.
+fn remark(row: &Row<'_>) -> Option<Remark> {
+    let attached = column(row, 5).filter(|id| ids::is_part_of_name(id)).map(|id| id.into_owned());
+    let path = column(row, 6);
+    let current = path.as_deref().and_then(|path| SegmentName::of(Path::new(path)));
+    if attached.is_none() && current.is_none() {
+        return None;
+    }
+    Some(Remark {
+        session: column(row, 0)?.as_ref().into(),
+        parent: attached.map(|id| Parent { session_id: Some(id), relation: Relation::Subagent }),
+        current: current.map(|name| name.segment.into()),
+        ..Remark::default()
+    })
 }
 
 /// Whether a title is but the prompt, perhaps cut.

@@ -24,6 +24,8 @@ pub struct Needles {
     pub task: Finder<'static>,
     /// A turn that was cut short.
     pub aborted: Finder<'static>,
+    /// Turns that were taken back.
+    pub rolled_back: Finder<'static>,
 }
 
 /// See [`Needles`].
@@ -33,6 +35,7 @@ pub static NEEDLES: LazyLock<Needles> = LazyLock::new(|| Needles {
     started: Finder::new("_started\""),
     task: Finder::new("\"task_"),
     aborted: Finder::new("\"turn_aborted\""),
+    rolled_back: Finder::new("\"thread_rolled_back\""),
 });
 
 /// One line.
@@ -40,6 +43,8 @@ pub static NEEDLES: LazyLock<Needles> = LazyLock::new(|| Needles {
 pub struct Record<'a> {
     #[serde(borrow, default)]
     timestamp: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    ordinal: Option<&'a RawValue>,
     #[serde(borrow, default, rename = "type")]
     kind: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -73,6 +78,12 @@ struct Payload<'a> {
     #[serde(borrow)]
     history_base: Option<&'a RawValue>,
     #[serde(borrow)]
+    attached_thread: Option<&'a RawValue>,
+    #[serde(borrow)]
+    num_turns: Option<&'a RawValue>,
+    #[serde(borrow)]
+    replacement_history: Option<&'a RawValue>,
+    #[serde(borrow)]
     role: Option<&'a RawValue>,
     #[serde(borrow)]
     message: Option<&'a RawValue>,
@@ -100,13 +111,15 @@ pub struct Meta {
     pub bare: bool,
 }
 
-/// The part of a rollout that a fork goes on from.
-#[derive(Debug)]
+/// The beginning of an earlier segment that a fork or a reverted thread continues from.
+#[derive(Clone, Debug)]
 pub struct Base {
-    /// Whose rollout.
-    pub thread: Box<str>,
-    /// Where the part ends, in bytes of the rollout as text.
+    /// Which segment: the field is called `thread_id`, but only a thread's first segment has the id of its thread.
+    pub segment: Box<str>,
+    /// Where the part ends, in bytes of the segment as text.
     pub end: u64,
+    /// The ordinal of the first record behind it.
+    pub end_ordinal: Option<u64>,
 }
 
 /// What a turn runs with.
@@ -126,7 +139,7 @@ pub enum TurnMark {
     Ended,
 }
 
-/// In which form a message is told, in the order in which a file's messages are to be counted.
+/// The form in which a message is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// A completed item.
@@ -162,6 +175,18 @@ impl<'a> Record<'a> {
     /// When it was written.
     pub fn time(&self) -> Option<i64> {
         time(self.timestamp)
+    }
+
+    /// Its number in the conversation; new versions number all records, over segments and forks.
+    pub fn ordinal(&self) -> Option<u64> {
+        serde_json::from_str(self.ordinal?.get()).ok()
+    }
+
+    /// How many turns were taken back here, as versions before segments did it.
+    pub fn turns_rolled_back(&self) -> Option<u64> {
+        let payload = self.payload.as_ref()?;
+        let is_meant = word(self.kind) == "event_msg" && word(payload.kind) == "thread_rolled_back";
+        serde_json::from_str(payload.num_turns.filter(|_| is_meant)?.get()).ok()
     }
 
     /// What the session says of itself, if this is where it does.
@@ -233,7 +258,8 @@ impl<'a> Record<'a> {
 }
 
 impl Payload<'_> {
-    /// A subagent may be a fork too: what it is for counts.
+    /// The parent. A subagent may be a fork too: what it is for counts. A side chat of the TUI is a fork that Codex
+    /// hides in its list.
     fn parent(&self) -> Option<Parent> {
         #[derive(Deserialize)]
         struct Source<'a> {
@@ -253,7 +279,11 @@ impl Payload<'_> {
         if starter.is_some() || subagent.is_some() || word(self.thread_source) == "subagent" {
             return Some(Parent { session_id: starter, relation: Relation::Subagent });
         }
-        Some(Parent { session_id: Some(id(self.forked_from_id)?), relation: Relation::Fork })
+        let origin = id(self.forked_from_id);
+        if text::is_true(self.attached_thread) || word(self.thread_source) == "tui_side_chat" {
+            return Some(Parent { session_id: origin, relation: Relation::Subagent });
+        }
+        Some(Parent { session_id: Some(origin?), relation: Relation::Fork })
     }
 
     fn base(&self) -> Option<Base> {
@@ -262,9 +292,15 @@ impl Payload<'_> {
             #[serde(borrow)]
             thread_id: Cow<'a, str>,
             end_byte_offset: u64,
+            #[serde(default)]
+            end_ordinal_exclusive: Option<u64>,
         }
         let base: HistoryBase<'_> = inner(self.history_base)?;
-        ids::is_part_of_name(&base.thread_id).then(|| Base { thread: base.thread_id.into(), end: base.end_byte_offset })
+        ids::is_part_of_name(&base.thread_id).then(|| Base {
+            segment: base.thread_id.into(),
+            end: base.end_byte_offset,
+            end_ordinal: base.end_ordinal_exclusive,
+        })
     }
 }
 

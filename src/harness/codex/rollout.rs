@@ -1,8 +1,9 @@
-//! One rollout file: plain or compressed, whole or up to where a fork went on from it.
+//! One rollout file: plain or compressed, whole or up to where a later segment continues from it.
 
-use super::record::{Meta, NEEDLES, Record};
-use crate::harness::backward::Text;
-use crate::harness::{Attendant, Attended, Patient, Session, Skip, Source, backward, jsonl, jsonl::Ends, text};
+use super::files::is_packed;
+use super::record::{Base, Record};
+use crate::harness::backward::{self, Backward, Text, begins_line};
+use crate::harness::{Attendant, Attended, Patient, Skip, jsonl, jsonl::Ends};
 use crate::limits;
 use crate::platform::files::{open_sized, read_at};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
@@ -11,9 +12,6 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek};
 use std::ops::ControlFlow;
 use std::path::Path;
-
-/// How many of the newest messages are looked at for the newest time: they are in order, or nearly.
-const NEWEST: usize = 4;
 
 /// A rollout that is open.
 pub struct Rollout {
@@ -25,11 +23,51 @@ pub struct Rollout {
 }
 
 impl Rollout {
-    /// Opens a rollout as far as its first `end` bytes of text.
-    pub fn open(path: &Path, end: u64) -> io::Result<Self> {
-        let packed = path.extension().is_some_and(|extension| extension == "zst");
+    /// Opens a whole rollout.
+    pub fn open(path: &Path) -> io::Result<Self> {
         let (file, size) = open_sized(path)?;
-        Ok(Self { file, size, packed, end })
+        Ok(Self { file, size, packed: is_packed(path), end: u64::MAX })
+    }
+
+    /// Opens the part of a rollout that a later segment continues from.
+    pub fn open_base(path: &Path, base: &Base) -> Result<Self, Skip> {
+        let whole = Self::open(path)?;
+        let end = whole.end_of_base(base)?;
+        Ok(Self { end, ..whole })
+    }
+
+    /// Where a base ends: at its byte offset, if the record before it is the last one of the base. A file that was
+    /// rewritten since keeps its ordinals.
+    fn end_of_base(&self, base: &Base) -> Result<u64, Skip> {
+        let Some(end) = base.end_ordinal else { return Ok(base.end) };
+        let text = Placed::new(self, &Patient);
+        let whole = text.end()?;
+        if base.end <= whole && begins_line(&text, base.end)? {
+            let mut lines = Backward::new(&text, base.end, &Patient);
+            let last = lines.record()?.and_then(|(_, line)| Record::parse(line)?.ordinal());
+            if last.is_none_or(|last| last.checked_add(1) == Some(end)) {
+                return Ok(base.end);
+            }
+        }
+        let (mut lines, mut cut) = (Backward::new(&text, whole, &Patient), whole);
+        while let Some((at, record)) = lines.record()? {
+            match Record::parse(record).and_then(|record| record.ordinal()) {
+                Some(ordinal) if ordinal < end => return Ok(cut),
+                Some(_) => cut = at,
+                None => {}
+            }
+        }
+        Ok(base.end)
+    }
+
+    /// The part of an earlier segment that it continues from, as its first line says.
+    pub fn base(&self) -> Result<Option<Base>, Skip> {
+        let mut base = None;
+        self.lines(limits::LINE_MAX as u64, None, |line| {
+            base = Record::parse(line).and_then(|record| record.meta()?.base);
+            ControlFlow::Break(())
+        })?;
+        Ok(base)
     }
 
     /// Reads its two ends; of a compressed one the last only where it is not too long to be unpacked.
@@ -178,118 +216,6 @@ impl<R: BufRead> Read for Unpacked<R> {
                 return Ok(0);
             } else {
                 self.frames.reset(&mut self.source).map_err(io::Error::other)?;
-            }
-        }
-    }
-}
-
-/// Reads what a list needs of one rollout.
-pub fn read(source: &Source, ends: &mut Ends) -> Result<Session, Skip> {
-    let rollout = Rollout::open(&source.path, u64::MAX)?;
-    rollout.load(ends)?;
-    let mut opening = Opening::of(ends);
-    while opening.title.is_none() && rollout.grow_head(ends)? {
-        opening = Opening::of(ends);
-    }
-    let mut trail = Trail::default();
-    trail.follow(ends.tail_reversed());
-    while trail.messages == 0 && rollout.grow_tail(ends)? {
-        trail.follow(ends.tail_reversed());
-    }
-    // A message of the head is the newest only where nothing between the head and the tail was left out.
-    let newest_seen = trail.messages > 0 || ends.whole();
-    if trail.model.is_none() || trail.messages == 0 {
-        trail.follow(ends.head().rev());
-    }
-    if trail.messages == 0 {
-        no_message(&opening, ends)?;
-    }
-
-    let name = super::id_in_name(&source.path);
-    let id = opening.meta.as_ref().and_then(|meta| meta.id.as_deref()).or(name).ok_or(Skip::Name)?;
-    let mut session = Session::new(id, source);
-    let last_record = || ends.tail_reversed().find_map(|line| Record::parse(line)?.time());
-    let updated = if newest_seen && trail.messages > 0 { trail.newest } else { last_record() };
-    session.updated_at_ms = updated.or(session.updated_at_ms);
-    session.title = opening.title;
-    session.model = trail.model;
-    session.workspace = trail.workspace;
-    session.archived = super::is_archived(&source.path);
-    if let Some(meta) = opening.meta {
-        session.created_at_ms = meta.created_at_ms;
-        session.workspace = meta.workspace.or(session.workspace);
-        session.parent = meta.parent;
-        session.resumable = !meta.bare;
-    }
-    Ok(session)
-}
-
-/// Of a rollout in which no message was found: whether there is none.
-fn no_message(opening: &Opening, ends: &Ends) -> Result<(), Skip> {
-    let mut lines = ends.head().chain(ends.tail_reversed());
-    if opening.meta.is_none() && lines.all(|line| Record::parse(line).is_none()) {
-        return Err(if ends.is_torn() { Skip::NoMessages } else { Skip::NoRecords });
-    }
-    let goes_on = opening.meta.as_ref().is_some_and(|meta| meta.base.is_some());
-    let is_turn = |line: &[u8]| NEEDLES.started.find(line).is_some() || NEEDLES.turn.find(line).is_some();
-    let started = ends.head().chain(ends.tail_reversed()).any(is_turn);
-    if ends.whole() && !goes_on && !started { Err(Skip::NoMessages) } else { Ok(()) }
-}
-
-/// What the head tells: the first account that the session gives of itself, and the first prompt.
-#[derive(Default)]
-struct Opening {
-    meta: Option<Meta>,
-    title: Option<Box<str>>,
-}
-
-impl Opening {
-    fn of(ends: &Ends) -> Self {
-        let mut opening = Self::default();
-        for line in ends.head() {
-            if opening.meta.is_some() && NEEDLES.message.find(line).is_none() {
-                continue;
-            }
-            let Some(record) = Record::parse(line) else { continue };
-            if opening.meta.is_none() {
-                opening.meta = record.meta();
-            }
-            let prompt = record.message().and_then(|message| message.prompt());
-            opening.title = prompt.and_then(|prompt| text::title(&prompt));
-            if opening.title.is_some() {
-                break;
-            }
-        }
-        opening
-    }
-}
-
-/// What the newest lines tell, from the last one back.
-#[derive(Default)]
-struct Trail {
-    messages: usize,
-    newest: Option<i64>,
-    model: Option<Box<str>>,
-    workspace: Option<Box<str>>,
-}
-
-impl Trail {
-    fn follow<'a>(&mut self, lines: impl Iterator<Item = &'a [u8]>) {
-        for line in lines {
-            if self.messages == NEWEST && self.model.is_some() {
-                break;
-            }
-            if self.model.is_none() && NEEDLES.turn.find(line).is_some() {
-                if let Some(turn) = Record::parse(line).and_then(|record| record.turn()) {
-                    (self.model, self.workspace) = (turn.model, turn.workspace);
-                }
-            } else if self.messages < NEWEST
-                && NEEDLES.message.find(line).is_some()
-                && let Some(record) = Record::parse(line)
-                && let Some(message) = record.message().filter(|message| message.is_genuine())
-            {
-                self.messages += 1;
-                self.newest = self.newest.max(message.time());
             }
         }
     }

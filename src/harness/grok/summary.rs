@@ -87,7 +87,7 @@ pub fn subagents(directory: &Path) -> Vec<Remark> {
         Some(meta.get("child_session_id")?.as_str()?.to_owned())
     });
     let parent = Parent { session_id: Some(parent.to_owned()), relation: Relation::Subagent };
-    let remark = |child: String| Remark { session: child.into(), parent: Some(parent.clone()), handle: None };
+    let remark = |child: String| Remark { session: child.into(), parent: Some(parent.clone()), ..Remark::default() };
     let mut remarks: Vec<Remark> = children.map(remark).collect();
     // The order of a directory is not one to compare by.
     remarks.sort_unstable_by(|a, b| a.session.cmp(&b.session));

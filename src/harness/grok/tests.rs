@@ -93,6 +93,8 @@ fn every_fixture_session_has_its_right_values() {
             first_message: None,
             resumable: true,
             old_form: false,
+            parts: Box::default(),
+            continues: None,
             handle: None,
             runs: Box::default(),
             content: None,
@@ -102,7 +104,7 @@ fn every_fixture_session_has_its_right_values() {
         assert_eq!(details(session).message_count, *count, "{id}");
     }
     let parent = Parent { session_id: Some(PARENT.to_owned()), relation: Relation::Subagent };
-    assert_eq!(listing.remarks, [Remark { session: CHILD.into(), parent: Some(parent), handle: None }]);
+    assert_eq!(listing.remarks, [Remark { session: CHILD.into(), parent: Some(parent), ..Remark::default() }]);
     let history = ("prompt_history.jsonl".to_owned(), "not_a_session");
     assert_eq!(skipped(&listing), [history.clone(), history, ("session_search.sqlite".to_owned(), "not_a_session")]);
 }

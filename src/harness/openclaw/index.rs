@@ -60,7 +60,8 @@ pub fn read(path: &Path) -> Result<Reading, Skip> {
             session_id: entries.get(key).and_then(|entry| entry.session_id.as_str()).map(str::to_owned),
             relation: Relation::Subagent,
         });
-        reading.remarks.push(Remark { session: session.into(), parent, handle: Some((*key).into()) });
+        let handle = Some((*key).into());
+        reading.remarks.push(Remark { session: session.into(), parent, handle, ..Remark::default() });
     }
     Ok(reading)
 }

@@ -258,7 +258,7 @@ fn a_row_that_is_too_long_is_told_by_its_size() {
 }
 
 pub(super) fn session_at(path: PathBuf) -> Session {
-    let source = Source { stamp: stamp(&path).unwrap(), path, beside: None };
+    let source = Source { stamp: stamp(&path).unwrap(), path, beside: None, parts: Box::default() };
     Session::new(crate::harness::walk::stem(&source.path), &source)
 }
 

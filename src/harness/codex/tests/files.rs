@@ -1,5 +1,6 @@
 //! What happens to files: compressed, torn, grown, moved, wrong.
 
+use super::super::files::SegmentName;
 use super::*;
 use proptest::prelude::*;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
@@ -59,7 +60,7 @@ fn of_a_compressed_session_that_is_too_long_or_cut_the_head_is_known_and_the_fil
         let path = home.write(&format!("{FILE}.zst"), file);
         let session = home.one();
         assert_eq!((session.title.as_deref(), session.model.as_deref()), (Some("first"), Some("model")));
-        assert_eq!(session.updated_at_ms, walk::stamp(&path).map(|stamp| stamp.modified_ms()));
+        assert_eq!(session.updated_at_ms, crate::harness::walk::stamp(&path).map(|stamp| stamp.modified_ms()));
     }
     home.write(&format!("{FILE}.zst"), "no frame");
     assert_eq!(home.list().reasons(), ["io"]);
@@ -71,7 +72,7 @@ fn a_plain_file_wins_over_its_compressed_twin() {
     home.write(FILE, lines(&[meta(ID), user(1, "plain")]));
     home.write(&format!("{FILE}.zst"), zst(&lines(&[meta(ID), user(1, "packed")])));
     assert_eq!(home.one().title.as_deref(), Some("plain"));
-    assert_eq!(home.list().reasons(), ["twin"]);
+    assert_eq!(home.list().skipped(), [(format!("{}.zst", FILE.rsplit('/').next().unwrap()), "copy")]);
 }
 
 #[test]
@@ -246,15 +247,24 @@ fn the_way_back_names_a_home_that_the_program_would_not_find() {
     assert_eq!(resume(false).env.unwrap()["CODEX_HOME"], home.0.path().to_str().unwrap());
 }
 
+#[test]
+fn names_tell_thread_and_segment() {
+    let of =
+        |name: &str| SegmentName::of(Path::new(name)).map(|name| (name.thread.to_owned(), name.segment.to_owned()));
+    let pair = |thread: &str, segment: &str| Some((thread.to_owned(), segment.to_owned()));
+    assert_eq!(of(&format!("rollout-2026-11-30T08-36-22-{ID}.jsonl")), pair(ID, ID));
+    assert_eq!(of(&format!("rollout-2026-11-30T08-36-22-{ID}_{OTHER}.jsonl")), pair(ID, OTHER));
+    assert_eq!(of(&format!("rollout-2026-11-30T08-36-22-{ID}_{OTHER}.jsonl.zst")), pair(ID, OTHER));
+    assert_eq!(of(&format!("rollout-x_{OTHER}.jsonl")), pair(OTHER, OTHER));
+    for other in [format!("rollout-{ID} (copy).jsonl"), format!("{ID}.jsonl"), format!("rollout-{ID}.json")] {
+        assert_eq!(of(&other), None, "{other}");
+    }
+}
+
 proptest! {
     #[test]
-    fn the_id_is_found_in_any_file_name_and_in_no_other(id in "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", other in "\\PC{0,60}") {
-        let name = format!("rollout-2026-11-30T08-36-22-{id}.jsonl");
-        prop_assert_eq!(id_in_name(Path::new(&name)), Some(id.as_str()));
-        let packed = name + ".zst";
-        prop_assert_eq!(id_in_name(Path::new(&packed)), Some(id.as_str()));
-        let other = format!("rollout-{other}é.jsonl");
-        prop_assert_eq!(id_in_name(Path::new(&other)), None);
+    fn no_name_breaks_the_parser(name in "\\PC{0,90}") {
+        SegmentName::of(Path::new(&format!("rollout-{name}.jsonl")));
     }
 
     #[test]

@@ -7,12 +7,14 @@ mod fixtures;
 mod live;
 mod load;
 mod names;
+mod reverted;
 
 use super::*;
 use crate::harness::testing::{self, Listing, Tree};
 use crate::protocol::Relation;
 use serde_json::{Value, json};
 use std::fs;
+use std::path::PathBuf;
 
 fn list(path: &Path) -> Listing {
     testing::list(&Codex, path)

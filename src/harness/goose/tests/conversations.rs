@@ -202,6 +202,7 @@ fn the_way_back_names_what_leads_the_program_there() {
             path: location.into(),
             stamp: crate::harness::walk::stamp(Path::new(file!())).unwrap(),
             beside: None,
+            parts: Box::default(),
         };
         Goose.resume(&root, &Session::new(id, &source))
     };

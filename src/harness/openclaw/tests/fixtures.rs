@@ -21,6 +21,8 @@ fn expected(id: &str, like: &Session) -> Session {
         first_message: None,
         resumable: true,
         old_form: false,
+        parts: Box::default(),
+        continues: None,
         handle: None,
         runs: Box::default(),
         content: None,
@@ -88,7 +90,8 @@ fn sessions_of_transcripts() {
     };
     assert_eq!(*first, wanted);
     assert!(first.location.ends_with(FILE));
-    let remark = |session: &str, key: &str| Remark { session: session.into(), parent: None, handle: Some(key.into()) };
+    let remark =
+        |session: &str, key: &str| Remark { session: session.into(), handle: Some(key.into()), ..Remark::default() };
     assert_eq!(
         listing.remarks,
         [
