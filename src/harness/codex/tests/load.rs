@@ -403,6 +403,6 @@ proptest! {
         }).collect();
         let home = Home::new();
         home.write(FILE, lines(&[&[meta(ID), user(0, "listed")], &records[..]].concat()));
-        home.list().load(ID);
+        super::agreement::assert_agrees(&home.list());
     }
 }

@@ -1,5 +1,6 @@
 //! Against files that three generations of the program wrote, and against what happens to files.
 
+mod agreement;
 mod details;
 mod files;
 mod fixtures;
