@@ -163,14 +163,13 @@ impl<'a> Item<'a> {
         store.details(roots, self.session()?, wanted).ok()
     }
 
-    /// Whether a session that it was made from is out of scope: then what it has of that one is, too.
+    /// Whether a session that it was made from is out of scope: then what it has of that one is, too. A subagent and a
+    /// side chat may have inherited turns like any fork.
     pub fn has_foreign_parent(&self, stored: &Stored, grant: &Grant) -> bool {
         let mut next = self.row.map(|(_, row)| row).filter(|_| grant.has_workspace_scope());
         for _ in 0..limits::ANCESTRY {
             let Some(row) = next else { return false };
-            let Some(parent) = row.parent.as_ref().filter(|parent| parent.relation != Relation::Subagent) else {
-                return false;
-            };
+            let Some(parent) = row.parent.as_ref() else { return row.session.continues.is_some() };
             let known = parent.session_id.as_deref().and_then(|id| stored.related(row, id));
             match known.map(|parent| Item::stored(stored, parent)) {
                 Some(parent) if parent.in_scope(grant) => next = parent.row.map(|(_, row)| row),

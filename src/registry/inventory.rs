@@ -130,8 +130,8 @@ impl Stored {
         let reports = reports.chain(silent.iter().map(silence)).collect();
         Self {
             order: (0..).take(rows.len()).collect(),
+            problems: Arc::new(problems(scans, silent, &twice, missing_parts(&rows))),
             rows: rows.into_iter().map(Arc::new).collect(),
-            problems: Arc::new(problems(scans, silent, &twice)),
             reports: Arc::new(reports),
             has_marks,
             by_id: Arc::new(by_id),
@@ -470,7 +470,32 @@ pub fn problem(harness: Harness, path: &Path, skip: &Skip) -> Problem {
     }
 }
 
-fn problems(scans: &[&RootScan], silent: &[Root], twice: &[Twice]) -> Vec<Problem> {
+/// Problems of sessions that continue from a part of another one that is not there.
+fn missing_parts(rows: &[Row]) -> Vec<Problem> {
+    let continuing: Vec<(&Row, &str)> =
+        rows.iter().filter_map(|row| Some((row, row.session.continues.as_deref()?))).collect();
+    if continuing.is_empty() {
+        return Vec::new();
+    }
+    let mut known: HashSet<(Harness, &str)> = HashSet::new();
+    for row in rows {
+        let whole = row.session.parts.is_empty().then_some(&*row.session.id);
+        let parts = row.session.parts.iter().map(|part| &*part.id).chain(whole);
+        known.extend(parts.map(|part| (row.harness, part)));
+    }
+    let missing = continuing.into_iter().filter(|(row, part)| !known.contains(&(row.harness, *part)));
+    let problem = |(row, part): (&Row, &str)| Problem {
+        harness: Some(row.harness),
+        path: row.session.location.to_str().map(str::to_owned),
+        id: Some(format!("{}:{}", row.harness.id(), row.id())),
+        endpoint: None,
+        reason: "missing_part".to_owned(),
+        message: format!("it continues from `{part}`, which is not there; the messages before it are missing"),
+    };
+    missing.map(problem).collect()
+}
+
+fn problems(scans: &[&RootScan], silent: &[Root], twice: &[Twice], missing: Vec<Problem>) -> Vec<Problem> {
     let mut problems: Vec<Problem> = scans
         .iter()
         .flat_map(|scan| {
@@ -494,6 +519,7 @@ fn problems(scans: &[&RootScan], silent: &[Root], twice: &[Twice]) -> Vec<Proble
         reason: "duplicate_id".to_owned(),
         message: "another file has another conversation under the same id; both are listed".to_owned(),
     }));
+    problems.extend(missing);
     problems.sort_unstable_by(|a, b| (a.harness, &a.path).cmp(&(b.harness, &b.path)));
     problems.truncate(limits::PROBLEMS_LISTED);
     problems
