@@ -10,6 +10,7 @@ mod book;
 mod cancel;
 mod claude_code;
 mod cli;
+mod codex_reverted;
 mod day_in_the_life;
 mod descriptors;
 mod examples;

@@ -24,6 +24,8 @@ pub struct Needles {
     pub task: Finder<'static>,
     /// A turn that was cut short.
     pub aborted: Finder<'static>,
+    /// What went to the model or came back.
+    pub response: Finder<'static>,
     /// Turns that were taken back.
     pub rolled_back: Finder<'static>,
 }
@@ -35,6 +37,7 @@ pub static NEEDLES: LazyLock<Needles> = LazyLock::new(|| Needles {
     started: Finder::new("_started\""),
     task: Finder::new("\"task_"),
     aborted: Finder::new("\"turn_aborted\""),
+    response: Finder::new("\"response_item\""),
     rolled_back: Finder::new("\"thread_rolled_back\""),
 });
 

@@ -29,7 +29,7 @@ impl Tally {
         let only_last = !wanted.topics && !wanted.message_count;
         let mut families: [Tally; 3] = Default::default();
         families.iter_mut().for_each(|family| family.rolled_back = self.rolled_back);
-        let (mut met, mut last) = ([false; 3], None);
+        let mut met = [false; 3];
         let text = Placed::new(rollout, attendant);
         let mut lines = Backward::new(&text, text.end()?, attendant);
         while let Some(line) = lines.previous()? {
@@ -40,6 +40,8 @@ impl Tally {
                 family.count += u64::from(spoken && family.rolled_back == 0);
                 continue;
             };
+            // Where anything is told in this form, the conversation is.
+            met[Family::Response as usize] |= NEEDLES.response.find(bytes).is_some();
             if NEEDLES.message.find(bytes).is_none() && NEEDLES.rolled_back.find(bytes).is_none() {
                 continue;
             }
@@ -49,10 +51,8 @@ impl Tally {
             }
             let Some(message) = record.message() else { continue };
             met[message.family as usize] = true;
-            let family = &mut families[message.family as usize];
-            family.take(&message);
-            last = last.or_else(|| family.last.take());
-            if only_last && last.is_some() {
+            families[message.family as usize].take(&message);
+            if only_last && families[Family::Response as usize].last.is_some() {
                 break;
             }
         }
@@ -63,7 +63,7 @@ impl Tally {
         self.rolled_back = family.rolled_back;
         family.topics.into_iter().rev().for_each(|topic| self.topics.push_front(topic));
         self.topics.truncate(limits::TOPICS);
-        self.last = self.last.take().or(last);
+        self.last = self.last.take().or(family.last);
         Ok(())
     }
 

@@ -102,8 +102,7 @@ fn ancestors_that_are_gone_or_go_in_circles_take_only_themselves_away() {
 #[test]
 fn the_last_message_is_told_with_its_author_and_time() {
     let home = Home::new();
-    let mut records =
-        vec![meta(ID), user(1, "ask"), agent(2, "say"), user(3, " \n "), response(4, "user", &["<turn_aborted>"])];
+    let mut records = vec![meta(ID), user(1, "ask"), agent(2, "say"), user(3, " \n "), user(4, "<turn_aborted>")];
     records.extend((0..20).map(|_| filler(5_000)));
     home.write(FILE, lines(&records));
     let last = home.list().details(ID).last_message.unwrap();
