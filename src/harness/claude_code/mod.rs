@@ -63,7 +63,12 @@ impl Store for ClaudeCode {
     }
 
     fn late_title(&self, session: &Session) -> Option<Box<str>> {
-        let source = Source { path: session.location.to_path_buf(), stamp: stamp(&session.location)?, beside: None };
+        let source = Source {
+            path: session.location.to_path_buf(),
+            stamp: stamp(&session.location)?,
+            beside: None,
+            parts: Box::default(),
+        };
         let mut ends = Ends::default();
         let file = ends.open(&source.path).ok()?;
         let mut facts = Facts::gather(&file, &source, &mut ends).ok()?;
