@@ -18,6 +18,7 @@ mod framing;
 mod fuzz_corpus;
 mod host;
 mod host_agent;
+mod hostile_databases;
 mod inflight;
 mod life_of_a_runtime;
 mod lifecycle;

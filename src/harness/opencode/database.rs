@@ -139,11 +139,15 @@ pub fn end(session: &Session) -> Result<End, Skip> {
         if !has_row(connection, "session", &session.id)? {
             return Ok(None);
         }
-        let query = "select count(*) from message where session_id = ?1 and time_created is not null";
-        let first: i64 = connection.query_row(query, [&session.id], |row| row.get(0))?;
         let conversation = Conversation::open(connection, &session.id, 0)?;
+        let before = conversation.revert.as_ref().map(Revert::before);
+        let query = format!(
+            "select count(*) from message where session_id = ?1 and time_created is not null and {}",
+            Revert::CONDITION
+        );
+        let first: i64 = connection.query_row(&query, params![session.id, before], |row| row.get(0))?;
         let (second, newest) = match conversation.second {
-            true => engine::extent(connection, &session.id)?,
+            true => engine::extent(connection, &session.id, before.as_deref())?,
             false => (0, None),
         };
         let mut position = Position { first: Some((None, String::new())), second: Some(0) };

@@ -1,7 +1,7 @@
 //! Messages of the second engine: a row of `session_message` holds a message whole, and `seq` orders them. Seen with
 //! OpenCode 1.18.33, where one session can have messages of both engines.
 
-use super::record::Stored;
+use super::record::{Revert, Stored};
 use crate::harness::database::{Columns, bounded, integer, left_out, short, text as column};
 use crate::limits;
 use rusqlite::{Connection, Rows, Statement, params};
@@ -52,11 +52,15 @@ pub fn next(rows: &mut Rows<'_>) -> rusqlite::Result<Option<Stored>> {
     Ok(None)
 }
 
-/// How many messages a session has, and the greatest number.
-pub fn extent(connection: &Connection, session: &str) -> rusqlite::Result<(u64, Option<i64>)> {
-    let query = "select count(*), max(seq) from session_message where session_id = ?1 and seq < ?2";
-    connection
-        .query_row(query, params![session, i64::MAX], |row| Ok((row.get::<_, i64>(0)?.unsigned_abs(), integer(row, 1))))
+/// How many messages of a session count, and the greatest number of all.
+pub fn extent(connection: &Connection, session: &str, before: Option<&str>) -> rusqlite::Result<(u64, Option<i64>)> {
+    let query = format!(
+        "select count(*) filter (where {}), max(seq) from session_message where session_id = ?1 and seq < ?3",
+        Revert::CONDITION
+    );
+    connection.query_row(&query, params![session, before, i64::MAX], |row| {
+        Ok((row.get::<_, i64>(0)?.unsigned_abs(), integer(row, 1)))
+    })
 }
 
 /// A message's record and its parts, in the form of the first engine.

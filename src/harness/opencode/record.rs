@@ -44,6 +44,14 @@ impl Revert {
         Some(Self { message: member("messageID")?, part: member("partID") })
     }
 
+    /// The condition that a message still counts, where `?2` is what [`Self::before`] says.
+    pub const CONDITION: &'static str = "(?2 is null or id < ?2)";
+
+    /// The id before which all messages count: that of the message, or the one behind it where a part of it counts.
+    pub fn before(&self) -> String {
+        self.message.clone() + if self.part.is_some() { " " } else { "" }
+    }
+
     /// Whether a message still counts.
     pub fn keeps(&self, id: &str) -> bool {
         id < self.message.as_str() || (id == self.message && self.part.is_some())

@@ -17,7 +17,7 @@ struct Kind {
     beside: &'static [&'static str],
 }
 
-const KINDS: [Kind; 5] = [
+const KINDS: [Kind; 6] = [
     Kind {
         store: &Goose,
         fixture: "goose/xdg-data",
@@ -52,6 +52,13 @@ const KINDS: [Kind; 5] = [
              where session_id = ?1 and event_seq = ?2",
             "update session_transcript_index_state set indexed_seq = ?2, needs_rebuild = 0 where session_id = ?1",
         ],
+    },
+    Kind {
+        store: &OpenCode,
+        fixture: "opencode/v1.18.33-second-engine",
+        database: "opencode.db",
+        rows: ("session_message", "seq"),
+        beside: &[],
     },
 ];
 
@@ -117,6 +124,12 @@ impl Writer {
         true
     }
 
+    /// Whether the session has such rows at all.
+    fn has_rows(&self) -> bool {
+        let query = format!("select 1 from whole.{} where session_id = ?1", self.kind.rows.0);
+        self.program.prepare(&query).unwrap().exists([&self.session.id]).unwrap()
+    }
+
     fn follow(&self) -> Client {
         Client::begin(self.kind.store, self.root.clone(), self.session.clone())
     }
@@ -135,7 +148,8 @@ fn every_fixture_is_told_row_by_row() {
             client.check();
         }
         client.finish();
-        assert!(!client.told.is_empty(), "{}", writer.session.id);
+        let is_of_first_engine = writer.kind.rows.0 == "session_message" && !writer.has_rows();
+        assert!(is_of_first_engine || !client.told.is_empty(), "{}", writer.session.id);
         let in_place = writer.kind.rows.0 == "part";
         assert!(in_place || client.rewritten == 0, "{}", writer.session.id);
     }

@@ -130,3 +130,14 @@ fn chosen_name_is_no_placeholder() {
     let titles = ["1", "2", "3"].map(|id| listing.of(id).title.as_deref());
     assert_eq!(titles, [Some("CLI Session"), Some("asked"), Some("New session plan")]);
 }
+
+#[test]
+fn first_prompt_beside_a_huge_picture_is_the_title() {
+    let sessions = Sessions::new();
+    let database = sessions.database(17);
+    database.session(json!({"id": "1", "name": "CLI Session"}));
+    let picture = json!({"type": "image", "mimeType": "image/png", "data": "A".repeat(3 << 20)});
+    database.message("1", "user", 1_754_043_300, json!([picture, {"type": "text", "text": "look at this"}]));
+    database.message("1", "user", 1_754_043_301, said("and then"));
+    assert_eq!(sessions.list().of("1").title.as_deref(), Some("look at this"));
+}

@@ -147,3 +147,15 @@ fn compacted_rows_are_history_and_resets_are_conversations_of_their_own() {
         ["Paint the kitchen", "Then the hall", "Now the bath"]
     );
 }
+
+#[test]
+fn first_prompt_beside_a_huge_picture_is_the_title() {
+    let own = Own::new();
+    let database = own.later();
+    database.session("s1", json!({}));
+    let url = format!("data:image/png;base64,{}", "A".repeat(3 << 20));
+    let parts = json!([{"type": "image_url", "image_url": {"url": url}}, {"type": "text", "text": "look at this"}]);
+    database.message("s1", "user", 11.0, &format!("\0json:{parts}"));
+    database.message("s1", "user", 12.0, "and then");
+    assert_eq!(own.list().of("s1").title.as_deref(), Some("look at this"));
+}

@@ -1,6 +1,7 @@
 //! Against stores that two generations of the program wrote, and against what happens to databases and files.
 
 mod conversations;
+mod engine;
 mod fixtures;
 mod hostile;
 
