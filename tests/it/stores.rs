@@ -253,7 +253,7 @@ fn coverage_names_each_place_and_how_it_came_to_be_looked_into() {
         ("gemini", ".gemini", true, 11),
         ("opencode", ".local/share/opencode", true, 17),
         // One of them is in a file of before and in the database.
-        ("goose", ".local/share/goose/sessions", true, 7),
+        ("goose", ".local/share/goose/sessions", true, 6),
         ("goose", "Library/Application Support/Block/goose/sessions", false, 0),
         ("pi", ".pi/agent/sessions", true, 4),
         ("grok", ".grok/sessions", true, 7),
@@ -363,7 +363,7 @@ fn the_doctor_tells_of_every_store_where_it_is_and_what_is_in_it() {
         ("Codex", "~/.codex", "17 sessions"),
         ("Gemini CLI", "~/.gemini", "11 sessions"),
         ("OpenCode", "~/.local/share/opencode", "17 sessions"),
-        ("Goose", "~/.local/share/goose/sessions", "7 sessions"),
+        ("Goose", "~/.local/share/goose/sessions", "6 sessions"),
         ("pi", "~/.pi/agent/sessions", "4 sessions"),
         ("Grok", "~/.grok/sessions", "7 sessions"),
         ("OpenClaw", "~/.openclaw", "5 sessions"),

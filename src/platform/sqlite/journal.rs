@@ -3,6 +3,7 @@
 //! SQLite would do it itself, but only in files, and it opens and even deletes what a journal names. The format is at
 //! <https://www.sqlite.org/fileformat.html#the_rollback_journal>.
 
+use crate::limits;
 use crate::platform::files::{open_regular, read_at};
 use std::ffi::{OsStr, c_char};
 use std::path::Path;
@@ -106,6 +107,10 @@ fn put_back(image: &mut Vec<u8>, record: &[u8], page: usize, header: &Header, pa
     }
     if place <= pages {
         let from = (place as usize - 1) * page;
+        // No database that is copied has such a page.
+        if from as u64 >= limits::DATABASE_COPY {
+            return false;
+        }
         if image.len() < from + page {
             image.resize(from + page, 0);
         }
@@ -143,4 +148,23 @@ impl Header {
 
 fn number(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn page_that_no_copy_can_have_is_not_put_back() {
+        let mut journal = MAGIC.to_vec();
+        for number in [1, 0, u32::MAX, 512, 512] {
+            journal.extend(u32::to_be_bytes(number));
+        }
+        journal.resize(512, 0);
+        journal.extend(u32::to_be_bytes(u32::MAX - 1));
+        journal.resize(512 + 512 + 8, 0);
+        let mut image = vec![1; 1_024];
+        roll_back(&mut image, &journal);
+        assert_eq!(image, [1; 1_024]);
+    }
 }
