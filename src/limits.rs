@@ -464,6 +464,8 @@ pub const AGENT_TERMINAL_OUTPUT: usize = 1 << 20;
 
 /// Events of a hosted agent that are kept for who attaches; then the oldest go into its history.
 pub const HOST_RING: usize = 16_384;
+/// Characters of a prompt that are looked at for a title.
+pub const HOST_TITLE_OF: usize = 4_096;
 /// Bytes of such events. With the history they stay below [`RUNTIME_ANSWER`].
 pub const HOST_RING_BYTES: usize = 16 << 20;
 /// Bytes of the history of a hosted agent that are kept.

@@ -127,13 +127,16 @@ const COLUMNS: &[Column] = &[
     Column("TITLE", Give::End),
 ];
 
+/// Characters of a program's name.
+const PROGRAM: usize = 24;
+
 /// What a person sees of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     /// What it is doing.
     pub state: State,
-    /// Its program.
-    pub harness: Harness,
+    /// Its program: the harness, or what an agent that is none of them calls itself.
+    pub program: String,
     /// The program's own id of it.
     pub session_id: String,
     /// When it last said something, else when it began, in epoch milliseconds.
@@ -151,7 +154,7 @@ impl Row {
     pub fn of(entry: &Entry) -> Self {
         Self {
             state: entry.state,
-            harness: entry.harness,
+            program: program(entry),
             session_id: entry.session_id.clone(),
             time_ms: entry.updated_at_ms.or(entry.started_at_ms),
             workspace: entry.workspace.clone(),
@@ -181,7 +184,7 @@ pub fn table(rows: &[&Row], now_ms: i64, home: Option<&str>, screen: &Screen) ->
         let title = row.mark.as_ref().map_or_else(|| row.title.clone(), |mark| format!("[{mark}] {}", row.title));
         vec![
             Cell::new(row.state.id()).in_colour(colour(row.state)),
-            Cell::new(row.harness.id()),
+            Cell::new(&row.program),
             Cell::new(id).in_colour(Colour::Dim),
             Cell::new(&words::age(now_ms, row.time_ms)),
             Cell::new(&row.place(home)),
@@ -190,6 +193,14 @@ pub fn table(rows: &[&Row], now_ms: i64, home: Option<&str>, screen: &Screen) ->
     };
     let rows: Vec<Vec<Cell>> = rows.iter().zip(ids).map(cells).collect();
     render(COLUMNS, &rows, screen)
+}
+
+/// The program of an entry in one word.
+fn program(entry: &Entry) -> String {
+    let agent = entry.agent.as_deref().filter(|_| entry.harness == Harness::Acp).unwrap_or_default();
+    let words: Vec<String> = output::plain(agent).split_whitespace().map(str::to_lowercase).collect();
+    let name: String = words.join("-").chars().take(PROGRAM).collect();
+    if name.is_empty() { entry.harness.id().to_owned() } else { name }
 }
 
 /// The colour of a state.

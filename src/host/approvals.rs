@@ -1,10 +1,12 @@
-//! What the agent may not do before a person says so: asked once, answered once.
+//! What the agent asks a person: approvals and forms, each asked once and answered once.
 
+use super::agent::FormAnswer;
 use super::fault::Fault;
 use super::feed::{bounded, payload as event};
 use crate::limits;
-use crate::protocol::Decision;
-use crate::runtime::wire::Response;
+use crate::protocol::{Decision, ElicitedAction};
+use crate::runtime::form::Form;
+use crate::runtime::wire::{Answer, Response};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, VecDeque};
 use tokio::sync::oneshot;
@@ -23,10 +25,24 @@ pub(super) struct Approvals {
 
 #[derive(Debug)]
 struct Pending {
-    tool: String,
-    decisions: Vec<Decision>,
+    /// What is waited for, in a few words.
+    waiting_for: String,
+    /// Whether the end of the turn that runs is its end.
     of_turn: bool,
-    decide: oneshot::Sender<Decision>,
+    wanted: Wanted,
+}
+
+/// The answer that a request takes, and where it goes.
+#[derive(Debug)]
+enum Wanted {
+    Decision(Vec<Decision>, oneshot::Sender<Decision>),
+    Form(Form, oneshot::Sender<FormAnswer>),
+}
+
+/// An answer that was given.
+enum Given {
+    Decision(Decision),
+    Form(FormAnswer),
 }
 
 impl Approvals {
@@ -35,22 +51,40 @@ impl Approvals {
         self.pending.len() >= limits::HOST_APPROVALS
     }
 
-    /// Asks: the number, and the payload of the event that says so.
-    pub(super) fn ask(
+    /// Asks for an approval: the number, and the payload of the event that says so.
+    pub(super) fn approve(
         &mut self,
         payload: Payload,
         decisions: Vec<Decision>,
         of_turn: bool,
         decide: oneshot::Sender<Decision>,
     ) -> (u64, Payload) {
+        let tool = payload.get("tool").and_then(Value::as_str).unwrap_or("a tool");
+        let waiting_for = format!("approval of {tool}");
+        self.ask("approval", payload, Pending { waiting_for, of_turn, wanted: Wanted::Decision(decisions, decide) })
+    }
+
+    /// Asks for a form to be filled in.
+    pub(super) fn elicit(
+        &mut self,
+        payload: Payload,
+        form: Form,
+        of_turn: bool,
+        reply: oneshot::Sender<FormAnswer>,
+    ) -> (u64, Payload) {
+        let message = payload.get("message").and_then(Value::as_str).unwrap_or_default();
+        let waiting_for = format!("answer to: {message}");
+        self.ask("elicitation", payload, Pending { waiting_for, of_turn, wanted: Wanted::Form(form, reply) })
+    }
+
+    fn ask(&mut self, kind: &str, payload: Payload, pending: Pending) -> (u64, Payload) {
         self.last += 1;
         let id = self.last;
         let payload = bounded(payload, limits::HOST_APPROVAL);
-        let tool = payload.get("tool").and_then(Value::as_str).unwrap_or("a tool").to_owned();
         let mut request = Map::new();
-        request.insert("request".to_owned(), json!({ "id": id, "kind": "approval", "payload": payload }));
+        request.insert("request".to_owned(), json!({ "id": id, "kind": kind, "payload": payload }));
         let request = event("request", request);
-        self.pending.insert(id, Pending { tool, decisions, of_turn, decide });
+        self.pending.insert(id, pending);
         self.transcript.push_back((id, request.clone(), None));
         if self.transcript.len() > limits::HOST_APPROVALS {
             let resolved = self.transcript.iter().position(|(_, _, resolved)| resolved.is_some());
@@ -70,33 +104,40 @@ impl Approvals {
             Response::Other(answer) => (answer.request_id, "Other"),
         };
         let Some(pending) = self.pending.get(&id) else { return Err(Fault::not_pending(id)) };
-        let Response::Approval { decision, .. } = response else {
-            let message = format!("invalid SDK response: request {id} expects Approval, got {answered}");
-            return Err(Fault::no_answer(message));
+        let refused = |why: String| Fault::no_answer(format!("invalid SDK response: request {id} {why}"));
+        let given = match (&pending.wanted, response) {
+            (Wanted::Decision(decisions, _), Response::Approval { decision, .. }) if decisions.contains(decision) => {
+                Given::Decision(*decision)
+            }
+            (Wanted::Decision(decisions, _), Response::Approval { .. }) => {
+                let known: Vec<_> = decisions.iter().map(|decision| decision.id()).collect();
+                return Err(refused(format!("takes {}", known.join(", "))));
+            }
+            (Wanted::Form(form, _), Response::Elicitation(answer)) => {
+                Given::Form(filled_in(form, answer).map_err(|why| refused(format!("does not take this: {why}")))?)
+            }
+            (wanted, _) => return Err(refused(format!("expects {}, got {answered}", wanted.name()))),
         };
-        if !pending.decisions.contains(decision) {
-            let known: Vec<_> = pending.decisions.iter().map(|decision| decision.id()).collect();
-            let message = format!("invalid SDK response: request {id} takes {}", known.join(", "));
-            return Err(Fault::no_answer(message));
-        }
+        let resolved = self.resolved(id, &given, None);
         if let Some(pending) = self.pending.remove(&id) {
-            // Who asked may be gone in this very moment; the answer is given all the same.
-            let _ = pending.decide.send(*decision);
+            pending.wanted.give(given);
         }
-        Ok(self.resolved(id, *decision, None))
+        Ok(resolved)
     }
 
     /// Denies what is asked, and says so. Nobody is told where the answer would have gone: the question is over.
     pub(super) fn withdraw(&mut self, id: u64, reason: &str) -> Option<Payload> {
-        self.pending.remove(&id)?;
-        Some(self.resolved(id, Decision::Deny, Some(reason)))
+        let refusal = self.pending.remove(&id)?.wanted.refusal();
+        Some(self.resolved(id, &refusal, Some(reason)))
     }
 
     /// Denies what is asked, to who asked, and says so.
     pub(super) fn deny(&mut self, id: u64, reason: &str) -> Option<Payload> {
         let pending = self.pending.remove(&id)?;
-        let _ = pending.decide.send(Decision::Deny);
-        Some(self.resolved(id, Decision::Deny, Some(reason)))
+        let refusal = pending.wanted.refusal();
+        let resolved = self.resolved(id, &refusal, Some(reason));
+        pending.wanted.give(refusal);
+        Some(resolved)
     }
 
     /// What is asked now.
@@ -117,7 +158,7 @@ impl Approvals {
 
     /// For what a person is waited, in words, if anything.
     pub(super) fn waiting_for(&self) -> Option<String> {
-        self.pending.values().next().map(|pending| format!("approval of {}", pending.tool))
+        self.pending.values().next().map(|pending| pending.waiting_for.clone())
     }
 
     /// What was asked and how it was answered, as events. It is forgotten with that.
@@ -137,8 +178,14 @@ impl Approvals {
         self.pending.keys().filter_map(|id| self.request(*id)).collect()
     }
 
-    fn resolved(&mut self, id: u64, decision: Decision, reason: Option<&str>) -> Payload {
-        let response = json!({ "kind": "approval", "request_id": id, "decision": decision });
+    fn resolved(&mut self, id: u64, given: &Given, reason: Option<&str>) -> Payload {
+        let response = match given {
+            Given::Decision(decision) => json!({ "kind": "approval", "request_id": id, "decision": decision }),
+            Given::Form(answer) => {
+                let (action, content) = answer.parts();
+                json!({ "kind": "elicitation", "request_id": id, "action": action, "content": content })
+            }
+        };
         let mut members = Map::new();
         members.insert("request_id".to_owned(), id.into());
         members.insert("response".to_owned(), response);
@@ -149,4 +196,39 @@ impl Approvals {
         }
         payload
     }
+}
+
+impl Wanted {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Decision(..) => "Approval",
+            Self::Form(..) => "Elicitation",
+        }
+    }
+
+    /// The answer while nobody gives one.
+    fn refusal(&self) -> Given {
+        match self {
+            Self::Decision(..) => Given::Decision(Decision::Deny),
+            Self::Form(..) => Given::Form(FormAnswer::Cancel),
+        }
+    }
+
+    /// The agent may be gone in this very moment; the answer is given all the same.
+    fn give(self, given: Given) {
+        match (self, given) {
+            (Self::Decision(_, decide), Given::Decision(decision)) => drop(decide.send(decision)),
+            (Self::Form(_, reply), Given::Form(answer)) => drop(reply.send(answer)),
+            (Self::Decision(..), Given::Form(_)) | (Self::Form(..), Given::Decision(_)) => {}
+        }
+    }
+}
+
+/// The answer to a form, checked.
+fn filled_in(form: &Form, answer: &Answer) -> Result<FormAnswer, String> {
+    Ok(match answer.action {
+        ElicitedAction::Accept => FormAnswer::Accept(form.complete(answer.content.as_ref())?),
+        ElicitedAction::Decline => FormAnswer::Decline,
+        ElicitedAction::Cancel => FormAnswer::Cancel,
+    })
 }

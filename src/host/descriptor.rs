@@ -1,10 +1,10 @@
 //! What a runtime says of itself, to a caller who may do this much.
 
-use super::agent::{Choice, Command, Facts};
+use super::agent::{Choice, Command, Facts, Usage};
 use super::credentials::Grants;
 use crate::limits;
 use crate::protocol::Permission::{Approve, Interact, Observe, Terminate};
-use crate::runtime::wire::{OURS, WAITING_FOR, WORKING};
+use crate::runtime::wire::{AGENT, OURS, TITLE, WAITING_FOR, WORKING};
 use serde_json::{Map, Value, json};
 
 /// What the id of an operation begins with that runs a command of the agent.
@@ -15,7 +15,7 @@ pub(super) const MODE: &str = "mode:";
 pub(super) const MODEL: &str = "model:switch";
 
 /// The kinds of events that are told.
-const EVENT_KINDS: [&str; 18] = [
+const EVENT_KINDS: [&str; 19] = [
     "user_message",
     "turn_started",
     "turn_succeeded",
@@ -25,6 +25,7 @@ const EVENT_KINDS: [&str; 18] = [
     "turn_completed",
     "reasoning",
     "tool_call_started",
+    "tool_call_updated",
     "tool_call_completed",
     "request",
     "request_resolved",
@@ -39,6 +40,8 @@ const EVENT_KINDS: [&str; 18] = [
 /// What there is to say.
 pub(super) struct Described<'a> {
     pub(super) facts: &'a Facts,
+    /// The title: the agent's own, else the first prompt.
+    pub(super) title: Option<&'a str>,
     pub(super) runtime_id: &'a str,
     pub(super) profile: Option<&'a str>,
     pub(super) is_busy: bool,
@@ -88,7 +91,13 @@ impl Described<'_> {
         if self.is_working {
             ours.insert(WORKING.to_owned(), true.into());
         }
-        ours.extend(facts.title.as_ref().map(|title| ("title".to_owned(), brief(title).into())));
+        ours.extend(self.title.map(|title| (TITLE.to_owned(), brief(title).into())));
+        if !facts.agent.is_empty() {
+            ours.insert(AGENT.to_owned(), json!({ "name": brief(&facts.agent), "version": facts.version }));
+        }
+        if facts.usage != Usage::default() {
+            ours.insert("usage".to_owned(), json!(facts.usage));
+        }
         ours.extend(facts.mode.as_ref().map(|mode| ("mode".to_owned(), mode.as_str().into())));
         if !facts.models.is_empty() {
             ours.insert("models".to_owned(), listed(&facts.models, |model| &model.id).map(choice).collect());

@@ -12,12 +12,21 @@ pub(super) enum Step {
     Said(String),
     /// The agent said more.
     Answered(String),
-    /// The agent called a tool.
-    Called(Call),
-    /// The tool gave something.
-    Gave { id: String, name: Option<String>, output: String },
+    /// The agent called a tool, or more is known of the call. With it the output so far, where that is news.
+    Called(Call, Option<Output>),
+    /// The tool gave something, and with it all that is known of the call.
+    Gave { id: String, name: Option<String>, output: String, call: Option<Call> },
     /// What the agent said is complete: what it says next is another message.
     Ended,
+}
+
+/// What a tool gave so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Output {
+    /// All of it.
+    Whole(String),
+    /// The next piece.
+    Piece(String),
 }
 
 /// A call of a tool.
@@ -34,6 +43,14 @@ struct Function {
     arguments: String,
 }
 
+impl Call {
+    /// What it takes, at most, when it is told.
+    fn bytes(&self) -> usize {
+        let texts = [&self.id, &self.function.name, &self.function.arguments];
+        FRAME + texts.into_iter().map(|text| written(text)).sum::<usize>()
+    }
+}
+
 impl Step {
     /// What an event adds, if anything.
     pub(super) fn of(kind: &str, payload: &Map<String, Value>) -> Option<Self> {
@@ -41,20 +58,26 @@ impl Step {
         Some(match kind {
             "user_message" => Self::Said(text("text")?),
             "text_delta" => Self::Answered(text("text")?),
-            "tool_call_started" => {
-                let function = Function {
-                    name: text("name").unwrap_or_default(),
-                    arguments: text("arguments").unwrap_or_default(),
-                };
-                Self::Called(Call { id: text("id")?, r#type: "function", function })
+            "tool_call_started" | "tool_call_updated" => {
+                let whole = || text("output").filter(|_| kind == "tool_call_updated").map(Output::Whole);
+                let piece = || text("output_delta").map(Output::Piece);
+                Self::Called(call(payload)?, whole().or_else(piece))
             }
             "tool_call_completed" => {
-                Self::Gave { id: text("id")?, name: text("name"), output: text("output").unwrap_or_default() }
+                let call = call(payload).filter(|_| payload.contains_key("arguments"));
+                Self::Gave { id: text("id")?, name: text("name"), output: text("output").unwrap_or_default(), call }
             }
             "turn_completed" | "turn_succeeded" | "turn_interrupted" | "turn_failed" => Self::Ended,
             _ => return None,
         })
     }
+}
+
+fn call(payload: &Map<String, Value>) -> Option<Call> {
+    let text = |name: &str| payload.get(name).and_then(Value::as_str).map(str::to_owned);
+    let function =
+        Function { name: text("name").unwrap_or_default(), arguments: text("arguments").unwrap_or_default() };
+    Some(Call { id: text("id")?, r#type: "function", function })
 }
 
 /// A message, as the API tells it. What is empty is left out.
@@ -96,15 +119,19 @@ impl Message {
 
     /// A call that is told again is the same one, known better.
     fn call(&mut self, call: Call) {
-        self.bytes += FRAME
-            + [&call.id, &call.function.name, &call.function.arguments]
-                .into_iter()
-                .map(|text| written(text))
-                .sum::<usize>();
+        self.bytes += call.bytes();
         match self.tool_calls.iter_mut().find(|known| known.id == call.id) {
-            Some(known) => *known = call,
+            Some(known) => self.bytes -= std::mem::replace(known, call).bytes(),
             None => self.tool_calls.push(call),
         }
+    }
+
+    fn has_call(&self, id: &str) -> bool {
+        self.tool_calls.iter().any(|call| call.id == id)
+    }
+
+    fn answers(&self, id: &str) -> bool {
+        self.tool_call_id.as_deref() == Some(id)
     }
 
     fn gives(mut self, id: String, name: Option<String>) -> Self {
@@ -130,18 +157,26 @@ impl History {
             Step::Ended => self.is_complete = true,
             Step::Said(text) => self.push(Message::new("user").says(&text)),
             Step::Answered(text) => match self.answer() {
-                Some(message) if message.tool_calls.is_empty() => self.change(|message| message.say(&text)),
+                Some(message) if message.tool_calls.is_empty() => {
+                    self.change(self.messages.len() - 1, |message| message.say(&text));
+                }
                 _ => self.push(Message::new("assistant").says(&text)),
             },
-            Step::Called(call) => {
-                if self.answer().is_none_or(|message| message.bytes > limits::HOST_MESSAGE_BYTES) {
-                    self.push(Message::new("assistant"));
+            Step::Called(call, output) => {
+                let (id, name) = (call.id.clone(), call.function.name.clone());
+                self.call(call);
+                match output {
+                    Some(Output::Whole(output)) => self.gave(id, Some(name), |message| message.says(&output)),
+                    Some(Output::Piece(piece)) => self.gave_more(id, name, &piece),
+                    None => {}
                 }
-                self.change(|message| message.call(call));
             }
-            Step::Gave { id, name, output } => {
+            Step::Gave { id, name, output, call } => {
+                if let Some(call) = call.filter(|call| self.find(|message| message.has_call(&call.id)).is_some()) {
+                    self.call(call);
+                }
                 let name = name.or_else(|| self.name_of(&id));
-                self.push(Message::new("tool").says(&output).gives(id, name));
+                self.gave(id, name, |message| message.says(&output));
             }
         }
         while self.messages.len() > limits::HISTORY_MAX as usize || self.bytes > limits::HOST_HISTORY_BYTES {
@@ -155,6 +190,44 @@ impl History {
         self.messages.iter().skip(self.messages.len().saturating_sub(limit))
     }
 
+    /// A call is made, or known better.
+    fn call(&mut self, call: Call) {
+        if let Some(at) = self.find(|message| message.has_call(&call.id)) {
+            return self.change(at, |message| message.call(call));
+        }
+        if self.answer().is_none_or(|message| message.bytes > limits::HOST_MESSAGE_BYTES) {
+            self.push(Message::new("assistant"));
+        }
+        self.change(self.messages.len() - 1, |message| message.call(call));
+    }
+
+    /// What a call gave, in place of what it had given.
+    fn gave(&mut self, id: String, name: Option<String>, says: impl FnOnce(Message) -> Message) {
+        let at = self.result_of(&id);
+        let message = says(Message::new("tool")).gives(id, name);
+        match at {
+            Some(at) => self.change(at, |given| *given = message),
+            None => self.push(message),
+        }
+    }
+
+    fn gave_more(&mut self, id: String, name: String, piece: &str) {
+        match self.result_of(&id) {
+            Some(at) => self.change(at, |given| given.say(piece)),
+            None => self.gave(id, Some(name), |message| message.says(piece)),
+        }
+    }
+
+    /// Where what a call gave stands. It is looked for behind the call only.
+    fn result_of(&self, id: &str) -> Option<usize> {
+        let at = self.find(|message| message.answers(id) || message.has_call(id))?;
+        self.messages.get(at).filter(|message| message.answers(id)).map(|_| at)
+    }
+
+    fn find(&self, is_it: impl Fn(&Message) -> bool) -> Option<usize> {
+        self.messages.iter().rposition(is_it)
+    }
+
     /// What the agent answers at this moment.
     fn answer(&self) -> Option<&Message> {
         self.messages.back().filter(|message| message.role == "assistant" && !self.is_complete)
@@ -166,8 +239,8 @@ impl History {
         self.messages.push_back(message);
     }
 
-    fn change(&mut self, change: impl FnOnce(&mut Message)) {
-        if let Some(message) = self.messages.back_mut() {
+    fn change(&mut self, at: usize, change: impl FnOnce(&mut Message)) {
+        if let Some(message) = self.messages.get_mut(at) {
             self.bytes -= message.bytes;
             change(message);
             self.bytes += message.bytes;

@@ -64,6 +64,10 @@ pub struct Entry {
     /// One line that names it: as the user named it, else as its program did, else its first prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+    /// What the program calls itself, where a live runtime hosts one that says so. It tells the agents of the harness `acp`
+    /// apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
     /// The model that answered last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,

@@ -85,7 +85,8 @@ impl<'a> Item<'a> {
     }
 
     pub fn title(&self) -> Option<&'a str> {
-        self.row.and_then(|(_, row)| row.title.as_deref())
+        let runtime = || self.runtime.and_then(|runtime| runtime.title.as_deref());
+        self.row.and_then(|(_, row)| row.title.as_deref()).or_else(runtime)
     }
 
     /// What it is called after all that its file says, where the part that was read for a list may not tell.
@@ -192,6 +193,7 @@ impl<'a> Item<'a> {
             state: self.state(),
             workspace: self.workspace().map(str::to_owned),
             title: self.title().map(str::to_owned),
+            agent: runtime.and_then(|runtime| runtime.agent.clone()),
             model: self.model().map(str::to_owned),
             profile: self.profile().map(str::to_owned),
             created_at_ms: session.and_then(|session| session.created_at_ms),

@@ -1,7 +1,7 @@
 use super::error::{Error, name};
 use super::http::{Caller, Client, Connection, object};
 use super::sse::{Decoder, TooLarge};
-use super::wire::{self, OURS, WAITING_FOR, WORKING};
+use super::wire::{self, AGENT, OURS, TITLE, WAITING_FOR, WORKING};
 use crate::limits::{self, RUNTIME_ANSWER, RUNTIME_EVENT, RUNTIME_SHORT_ANSWER};
 use crate::protocol::{Actions, Lease, RuntimeEvent, RuntimeResponse, State};
 use http_body_util::BodyExt;
@@ -36,6 +36,10 @@ pub struct Descriptor {
     pub model: Option<String>,
     /// The profile of its program.
     pub profile: Option<String>,
+    /// The title of the conversation, where it says one.
+    pub title: Option<String>,
+    /// What the agent that it hosts calls itself, where it says so.
+    pub agent: Option<String>,
     /// Busy, idle, waiting for a person or shutting down; live where it says something that is not known.
     pub state: State,
     /// What it waits for, where it says that it waits for a person.
@@ -290,7 +294,7 @@ fn descriptor(raw: Box<RawValue>) -> Result<Descriptor, Error> {
     let wire: Wire = object(&raw)?;
     let is_known = matches!(wire.turn_state.as_str(), "busy" | "idle");
     let waiting_for = waiting_for(&wire.extensions).filter(|_| is_known);
-    let is_working = wire.extensions.get(OURS).is_some_and(|ours| ours[WORKING] == true);
+    let is_working = ours(&wire.extensions, WORKING) == Some(&Value::Bool(true));
     let state = match (wire.connection_state.as_str(), wire.turn_state.as_str()) {
         ("shutting_down", _) => State::ShuttingDown,
         _ if waiting_for.is_some() => State::Waiting,
@@ -305,16 +309,30 @@ fn descriptor(raw: Box<RawValue>) -> Result<Descriptor, Error> {
         source_harness: wire.source_harness,
         model: wire.model,
         profile: wire.emulation_profile,
+        title: ours(&wire.extensions, TITLE).and_then(Value::as_str).and_then(one_line),
+        agent: ours(&wire.extensions, AGENT).and_then(|agent| one_line(agent["name"].as_str()?)),
         state,
         waiting_for,
         actions: wire.actions.unwrap_or_default(),
     })
 }
 
-/// What a runtime of ours says besides: that its agent waits for a person, and for what.
+/// What a runtime of ours says besides.
+fn ours<'a>(extensions: &'a Value, name: &str) -> Option<&'a Value> {
+    extensions.get(OURS)?.get(name)
+}
+
+/// That its agent waits for a person, and for what.
 fn waiting_for(extensions: &Value) -> Option<String> {
-    let said = extensions.get(OURS)?.get(WAITING_FOR)?.as_str()?;
+    let said = ours(extensions, WAITING_FOR)?.as_str()?;
     Some(said.chars().filter(|c| !c.is_control()).take(limits::PEER_NAME_CHARS).collect())
+}
+
+/// A name or a title in one line, shortened.
+fn one_line(text: &str) -> Option<String> {
+    let clean = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    let short: String = clean.take(limits::TITLE_CHARS).collect();
+    Some(short.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
 #[derive(Deserialize)]

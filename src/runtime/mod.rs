@@ -5,6 +5,7 @@ mod api;
 mod attach;
 mod attachment;
 mod error;
+pub mod form;
 mod http;
 mod intake;
 mod merge;

@@ -31,6 +31,10 @@ pub struct Runtime {
     pub state: State,
     /// What it waits for, where it waits for a person and says so.
     pub waiting_for: Option<String>,
+    /// Its title of the conversation, where it says one.
+    pub title: Option<String>,
+    /// What the agent calls itself, where the runtime hosts one and says so.
+    pub agent: Option<String>,
     /// The model that it names.
     pub model: Option<String>,
     /// The profile that it names.
@@ -52,6 +56,7 @@ impl Runtime {
             })
         };
         self.receipt == other.receipt
+            && (&self.title, &self.agent) == (&other.title, &other.agent)
             && (self.state, &self.waiting_for, &self.model, &self.profile, self.actions)
                 == (other.state, &other.waiting_for, &other.model, &other.profile, other.actions)
             && who(self) == who(other)

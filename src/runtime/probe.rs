@@ -146,8 +146,9 @@ impl Known {
         let receipt = self.record.public(Some(true));
         let profile = descriptor.profile.or_else(|| receipt.metadata.profile.clone());
         let trouble = lease.as_ref().err().map(|error| trouble(&self.record, error.as_ref()));
-        let Descriptor { state, waiting_for, model, actions, .. } = descriptor;
-        let runtime = Runtime { receipt, state, waiting_for, model, profile, actions, lease: lease.ok() };
+        let Descriptor { state, waiting_for, title, agent, model, actions, .. } = descriptor;
+        let lease = lease.ok();
+        let runtime = Runtime { receipt, state, waiting_for, title, agent, model, profile, actions, lease };
         Probed { runtime: Some(runtime), trouble, forget: false }
     }
 

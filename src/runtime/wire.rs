@@ -22,6 +22,10 @@ pub const OURS: &str = "tackroom";
 pub const WAITING_FOR: &str = "waitingFor";
 /// The field of it that says that the agent works outside of a turn; absent unless it does.
 pub const WORKING: &str = "working";
+/// Its title of the conversation: the agent's own, else the first prompt.
+pub const TITLE: &str = "title";
+/// Its `{name, version}` of the hosted agent.
+pub const AGENT: &str = "agent";
 
 /// Whether a client may be called that: 1 to 128 of `[A-Za-z0-9._-]`.
 pub fn is_client_id(id: &str) -> bool {

@@ -68,7 +68,7 @@ fn lines(board: &mut Board, event: RegistryEvent, home: Option<&str>) -> Vec<Str
 
 fn line(word: &str, row: &Row, home: Option<&str>) -> String {
     let mark = row.mark.as_ref().map_or_else(String::new, |mark| format!("  {mark}"));
-    format!("{word} {} {}  {}  \"{}\"{mark}", row.harness, row.id(), row.place(home), row.title)
+    format!("{word} {} {}  {}  \"{}\"{mark}", row.program, row.id(), row.place(home), row.title)
 }
 
 fn trouble(problem: &Problem, home: Option<&str>) -> String {

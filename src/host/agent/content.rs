@@ -4,7 +4,6 @@ use super::message::value;
 use super::words::cut;
 use crate::limits;
 use agent_client_protocol_schema::v1::{ContentBlock, Diff, EmbeddedResourceResource, ToolCallContent};
-use serde_json::Value;
 
 /// The text of a piece of a message; `None` where it is not said in words.
 pub(super) fn text(block: &ContentBlock) -> Option<String> {
@@ -15,16 +14,10 @@ pub(super) fn text(block: &ContentBlock) -> Option<String> {
     }
 }
 
-/// What a tool said, in words: its content, else its own output.
-pub(super) fn output(content: &[ToolCallContent], raw: Option<&Value>) -> String {
-    let said: Vec<_> = content.iter().map(piece).filter(|piece| !piece.is_empty()).collect();
-    let text = match raw {
-        _ if !said.is_empty() => said.join("\n"),
-        None | Some(Value::Null) => String::new(),
-        Some(Value::String(text)) => text.clone(),
-        Some(other) => other.to_string(),
-    };
-    cut(text, limits::AGENT_TEXT)
+/// The content of a tool call, in words.
+pub(super) fn output<'a>(content: impl IntoIterator<Item = &'a ToolCallContent>) -> String {
+    let said: Vec<_> = content.into_iter().map(piece).filter(|piece| !piece.is_empty()).collect();
+    cut(said.join("\n"), limits::AGENT_TEXT)
 }
 
 fn piece(content: &ToolCallContent) -> String {
@@ -71,7 +64,6 @@ fn diff(change: &Diff) -> String {
 mod tests {
     use super::*;
     use agent_client_protocol_schema::v1::{Content, ImageContent, ResourceLink};
-    use serde_json::json;
 
     #[test]
     fn diffs_are_readable() {
@@ -88,9 +80,7 @@ mod tests {
         let link = ContentBlock::ResourceLink(ResourceLink::new("notes", "file:///w/notes"));
         let content =
             [block("hello".into()), block(link), block(ContentBlock::Image(ImageContent::new("AA", "image/png")))];
-        assert_eq!(output(&content, Some(&json!("raw"))), "hello\n[notes](file:///w/notes)\n[image/png]");
-        assert_eq!(output(&[], Some(&json!("raw"))), "raw");
-        assert_eq!(output(&[], Some(&json!({"code": 1}))), r#"{"code":1}"#);
-        assert_eq!(output(&[], None), "");
+        assert_eq!(output(&content), "hello\n[notes](file:///w/notes)\n[image/png]");
+        assert_eq!(output(&[]), "");
     }
 }

@@ -7,8 +7,9 @@ use crate::limits;
 use crate::protocol::Harness;
 use agent_client_protocol_schema::MaybeUndefined;
 use agent_client_protocol_schema::v1::{
-    AvailableCommand, AvailableCommandInput, SessionConfigKind, SessionConfigOption, SessionConfigOptionCategory,
-    SessionConfigSelectOption, SessionConfigSelectOptions, SessionModeState, SessionUpdate,
+    AvailableCommand, AvailableCommandInput, Implementation, SessionConfigKind, SessionConfigOption,
+    SessionConfigOptionCategory, SessionConfigSelectOption, SessionConfigSelectOptions, SessionModeState,
+    SessionUpdate,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -77,7 +78,12 @@ impl Known {
             let SessionConfigKind::Select(select) = &option.kind else { continue };
             let (current, choices) = (Some(short(&select.current_value.0)), choices(&select.options));
             let switch = Some(Switch::Option(option.id.0.to_string()));
-            match option.category {
+            let category = option.category.or_else(|| match option.id.0.as_ref() {
+                "mode" => Some(SessionConfigOptionCategory::Mode),
+                "model" => Some(SessionConfigOptionCategory::Model),
+                _ => None,
+            });
+            match category {
                 Some(SessionConfigOptionCategory::Mode) => {
                     (self.facts.mode, self.facts.modes, self.mode) = (current, choices, switch);
                 }
@@ -98,6 +104,7 @@ impl Known {
             }
             Ok(SessionUpdate::CurrentModeUpdate(update)) => self.facts.mode = Some(short(&update.current_mode_id.0)),
             Ok(SessionUpdate::ConfigOptionUpdate(_)) => self.options(sent),
+            Ok(SessionUpdate::UsageUpdate(_)) => self.facts.usage.update(sent),
             Ok(SessionUpdate::SessionInfoUpdate(update)) => match update.title {
                 MaybeUndefined::Value(title) => {
                     self.facts.title = Some(short(&title)).filter(|title| !title.is_empty())
@@ -143,25 +150,52 @@ fn command(command: &AvailableCommand) -> Command {
 }
 
 /// Programs that run what is named behind them.
-const LAUNCHERS: [&str; 7] = ["npx", "bunx", "pnpx", "node", "bun", "uvx", "env"];
+const LAUNCHERS: [&str; 12] =
+    ["npx", "bunx", "pnpx", "node", "bun", "deno", "uvx", "uv", "python", "python3", "env", "run"];
+
+/// The programs that a command may start, as far as their names tell: what is launched, then what launches it.
+fn programs(command: &[OsString]) -> impl Iterator<Item = String> {
+    let words =
+        command.iter().filter_map(|word| word.to_str()).filter(|word| !word.starts_with('-') && !word.contains('='));
+    let names: Vec<String> = words.map(base).collect();
+    let launched = names.iter().take_while(|name| LAUNCHERS.contains(&name.as_str())).count();
+    names.into_iter().take(launched + 1).rev()
+}
+
+/// What a person calls an agent: as it names itself, else the program that is started.
+pub(super) fn called(agent: Option<&Implementation>, command: &[OsString]) -> String {
+    let titles = agent.into_iter().flat_map(|agent| [agent.title.as_deref().unwrap_or_default(), &agent.name]);
+    let title = titles.map(short).find(|title| !title.is_empty());
+    title.or_else(|| programs(command).next()).unwrap_or_default()
+}
 
 /// Which harness an agent is, by what it says of itself or by the name of its program.
-pub(super) fn harness(said: Option<&str>, command: &[OsString]) -> Option<Harness> {
-    let mut words = command.iter().filter_map(|word| word.to_str());
-    let program = words.next().map(base);
-    let is_launcher = program.as_deref().is_some_and(|program| LAUNCHERS.contains(&program));
-    let launched = words.find(|word| !word.starts_with('-')).filter(|_| is_launcher).map(base);
-    let names = said.map(base).into_iter().chain(program).chain(launched);
+pub(super) fn harness(agent: Option<&Implementation>, command: &[OsString]) -> Option<Harness> {
+    let said = agent.into_iter().flat_map(|agent| [Some(agent.name.as_str()), agent.title.as_deref()]).flatten();
+    let names = said.map(base).chain(programs(command));
     names.into_iter().find_map(|name| named(&name))
 }
 
+/// What packages and programs add to the name of a harness.
+const ENDINGS: [&str; 7] = ["-acp", "-agent", "-ai", "-cli", "-code", "-coding", "-adapter"];
+
 fn named(name: &str) -> Option<Harness> {
+    let name = name.replace(|c: char| !c.is_alphanumeric(), "-");
+    let mut name = name.as_str();
+    while let Some(shorter) = ENDINGS.iter().find_map(|end| name.strip_suffix(end)) {
+        name = shorter;
+    }
     match name {
-        "claude-agent-acp" | "claude-code-acp" | "claude-code" | "claude" => Some(Harness::ClaudeCode),
-        "codex-acp" | "codex" => Some(Harness::Codex),
-        "gemini" | "gemini-cli" => Some(Harness::Gemini),
-        "opencode" | "opencode-ai" => Some(Harness::OpenCode),
+        "claude" => Some(Harness::ClaudeCode),
+        "codex" => Some(Harness::Codex),
+        "gemini" => Some(Harness::Gemini),
+        "opencode" => Some(Harness::OpenCode),
         "goose" => Some(Harness::Goose),
+        "pi" => Some(Harness::Pi),
+        "grok" => Some(Harness::Grok),
+        "openclaw" => Some(Harness::OpenClaw),
+        "hermes" => Some(Harness::Hermes),
+        "supercode" => Some(Harness::Supercode),
         _ => None,
     }
 }
@@ -181,7 +215,10 @@ mod tests {
 
     #[test]
     fn harnesses_are_known_by_their_own_word_or_their_program() {
-        let of = |said, command: &str| harness(said, &command.split(' ').map(OsString::from).collect::<Vec<_>>());
+        let words = |command: &str| command.split(' ').map(OsString::from).collect::<Vec<_>>();
+        let of = |said: Option<&str>, command: &str| {
+            harness(said.map(|name| Implementation::new(name, "1")).as_ref(), &words(command))
+        };
         assert_eq!(of(Some("@agentclientprotocol/claude-agent-acp"), "x"), Some(Harness::ClaudeCode));
         assert_eq!(of(Some("OpenCode"), "x"), Some(Harness::OpenCode));
         assert_eq!(of(None, "/usr/bin/gemini --acp"), Some(Harness::Gemini));
@@ -189,6 +226,23 @@ mod tests {
         assert_eq!(of(Some("mine"), "codex-acp"), Some(Harness::Codex));
         assert_eq!(of(None, "mine --like gemini"), None);
         assert_eq!(of(None, "mine goose"), None);
+        assert_eq!(of(None, "env A=b /x/supercode acp"), Some(Harness::Supercode));
+        assert_eq!(of(Some("supercode-cli"), "x"), Some(Harness::Supercode));
+        assert_eq!(of(None, "npx @mariozechner/pi-coding-agent"), Some(Harness::Pi));
+        assert_eq!(of(Some("hermes-agent"), "python3 -m acp"), Some(Harness::Hermes));
+        assert_eq!(of(Some("qwen-code"), "qwen --acp"), None);
+        assert_eq!(of(Some("Claude Agent"), "x"), Some(Harness::ClaudeCode));
+    }
+
+    #[test]
+    fn agents_are_called_by_their_title_or_name_or_program() {
+        let command = ["npx", "-y", "@example/my-agent@2"].map(OsString::from);
+        assert_eq!(
+            called(Some(&Implementation::new("qwen-code", "1").title("Qwen Code".to_owned())), &command),
+            "Qwen Code"
+        );
+        assert_eq!(called(Some(&Implementation::new("Copilot", "1")), &command), "Copilot");
+        assert_eq!(called(None, &command), "my-agent");
     }
 
     #[test]

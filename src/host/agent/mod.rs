@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod captures;
 mod content;
+mod elicitation;
 mod error;
 mod facts;
 mod files;
@@ -19,11 +20,14 @@ mod start;
 mod terminal;
 mod tools;
 mod translate;
+mod usage;
 mod words;
 
 pub use error::Error;
+pub use usage::Usage;
 
-use crate::protocol::{Decision, Harness};
+use crate::protocol::{Decision, ElicitedAction, Harness};
+use crate::runtime::form::Form;
 use serde_json::{Map, Value};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -55,6 +59,10 @@ pub struct Options {
 pub struct Facts {
     /// The harness that it is, by what it says of itself or by its program's name.
     pub harness: Option<Harness>,
+    /// What a person calls the agent: as it names itself, else its program.
+    pub agent: String,
+    /// The agent's version, where it says one.
+    pub version: Option<String>,
     /// The agent's own id of the session.
     pub session_id: String,
     /// The session's title, where the agent says one.
@@ -71,6 +79,8 @@ pub struct Facts {
     pub modes: Vec<Choice>,
     /// The commands that a prompt may begin with.
     pub commands: Vec<Command>,
+    /// What the session has used, as far as the agent reports it.
+    pub usage: Usage,
 }
 
 /// One of several things that can be chosen.
@@ -139,6 +149,41 @@ pub struct Approval {
     pub answer: oneshot::Sender<Decision>,
 }
 
+/// A form that the agent asks a person to fill in.
+#[derive(Debug)]
+pub struct Elicitation {
+    /// `message`, `requested_schema` and `raw`, as in the event `request`.
+    pub payload: Map<String, Value>,
+    /// What an answer is checked against.
+    pub form: Form,
+    /// The same as [`Approval::of_turn`].
+    pub of_turn: bool,
+    /// Where the answer goes. The same rules as for [`Approval::answer`].
+    pub answer: oneshot::Sender<FormAnswer>,
+}
+
+/// A person's answer to a form.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FormAnswer {
+    /// The value of each field.
+    Accept(Map<String, Value>),
+    /// The person does not answer.
+    Decline,
+    /// Nobody decided.
+    Cancel,
+}
+
+impl FormAnswer {
+    /// The action and the content, as they are sent.
+    pub fn parts(&self) -> (ElicitedAction, Option<&Map<String, Value>>) {
+        match self {
+            Self::Accept(content) => (ElicitedAction::Accept, Some(content)),
+            Self::Decline => (ElicitedAction::Decline, None),
+            Self::Cancel => (ElicitedAction::Cancel, None),
+        }
+    }
+}
+
 /// What the agent tells, in the order in which it happened.
 #[derive(Debug)]
 pub enum Told {
@@ -150,6 +195,8 @@ pub enum Told {
     Working(bool),
     /// A question for a person.
     Approval(Approval),
+    /// A form for a person.
+    Elicitation(Elicitation),
     /// What is known of it changed.
     Facts(Facts),
     /// The turn is over; nothing of it follows.

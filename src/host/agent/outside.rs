@@ -29,6 +29,7 @@ impl Outside {
                     return false;
                 }
             }
+            "tool_call_updated" if call.is_some_and(|call| self.open.contains(call)) => {}
             "text_delta" | "reasoning" | "user_message" if !in_turn => {}
             _ => return false,
         }

@@ -3,6 +3,7 @@
 use super::Approval;
 use super::content::output;
 use super::message::value;
+use super::tools::{Tool, title};
 use super::words::{cut, raw};
 use crate::limits;
 use crate::protocol::Decision;
@@ -40,10 +41,10 @@ pub(super) fn known(sent: &Value) -> Value {
     known
 }
 
-/// The question as a person is asked it. `name` is what the tool call is called.
+/// The question as a person is asked it. `known` is what was said of the call before.
 pub(super) fn ask(
     request: RequestPermissionRequest,
-    name: Option<String>,
+    known: Option<&Tool>,
     of_turn: bool,
     sent: &Value,
 ) -> (Approval, Question) {
@@ -54,8 +55,11 @@ pub(super) fn ask(
     let subject =
         fields.locations.iter().flatten().next().map(|at| cut(at.path.display().to_string(), limits::AGENT_WORDS));
     // Who must decide sees what is to happen: the arguments, else what the agent shows of it, such as a change as a diff.
-    let shown = || Some(output(fields.content.as_deref()?, None)).filter(|shown| !shown.is_empty()).map(Value::from);
-    let arguments = fields.raw_input.as_ref().and_then(raw).or_else(shown);
+    let shown = || Some(output(fields.content.as_deref()?)).filter(|shown| !shown.is_empty()).map(Value::from);
+    let told = || serde_json::from_str(&known.filter(|tool| tool.has_input())?.arguments).ok();
+    let arguments =
+        fields.raw_input.as_ref().filter(|input| !input.is_null()).and_then(raw).or_else(shown).or_else(told);
+    let name = title(fields).or_else(|| known.map(|tool| tool.name.clone()));
     let mut payload = Map::new();
     payload.insert("tool".to_owned(), name.unwrap_or_else(|| "a tool".to_owned()).into());
     payload.insert("subject".to_owned(), json!(subject));

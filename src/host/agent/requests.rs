@@ -32,7 +32,7 @@ impl Waits {
     /// Whether one more may wait.
     fn room(&self, kind: Kind) -> Result<(), v1::Error> {
         let (max, name) = match kind {
-            Kind::Question => (limits::AGENT_QUESTIONS, "for permissions"),
+            Kind::Question => (limits::AGENT_QUESTIONS, "for a person"),
             Kind::Exit => (limits::AGENT_WAITS, "for the end of a command"),
         };
         let waiting = self.of.values().filter(|(_, other, _)| *other == kind).count();
@@ -67,6 +67,7 @@ impl Session {
             _ if !self.is_offered(method) => Err(v1::Error::method_not_found()),
             _ if !self.is_ours(&params) => Err(invalid("it is of another session".to_owned())),
             "session/request_permission" => return self.permission(id, params),
+            "elicitation/create" => return self.elicit(id, &params),
             "fs/read_text_file" | "fs/write_text_file" => {
                 match Job::of(method, &params).and_then(|job| self.files.push(&id, job)) {
                     Ok(()) => return,
@@ -86,7 +87,7 @@ impl Session {
         match method.split_once('/') {
             Some(("fs", _)) => self.options.files,
             Some(("terminal", _)) => self.options.terminals,
-            _ => method == "session/request_permission",
+            _ => matches!(method, "session/request_permission" | "elicitation/create"),
         }
     }
 
@@ -107,7 +108,7 @@ impl Session {
     }
 
     fn permission(&mut self, id: Value, params: Value) {
-        let request = self.waits.room(Kind::Question).and_then(|()| parsed(&permission::known(&params)));
+        let request = self.room_for_question().and_then(|()| parsed(&permission::known(&params)));
         let request: v1::RequestPermissionRequest = match request {
             Ok(request) => request,
             Err(error) => return self.answer(&id, Err(error)),
@@ -119,14 +120,23 @@ impl Session {
         if !self.is_ready || ended.is_cancelled() {
             return self.answer(&id, Ok(permission::cancelled()));
         }
-        for event in translate::asked(&request.tool_call, &mut self.tools) {
+        for event in translate::asked(&request.tool_call, &mut self.tools, &self.terminals) {
             self.tell(event);
         }
-        let (id_of_call, fields) = (request.tool_call.tool_call_id.0.as_ref(), &request.tool_call.fields);
-        let name = translate::name(fields).or_else(|| self.tools.name(id_of_call));
-        let (approval, question) = permission::ask(request, name, of_turn, &params);
+        let known = self.tools.get(request.tool_call.tool_call_id.0.as_ref());
+        let (approval, question) = permission::ask(request.clone(), known, of_turn, &params);
         self.told.push_back(Told::Approval(approval));
-        self.waits.push(id, Kind::Question, async { Ok(question.answered(ended).await) });
+        self.wait_for_person(id, async { Ok(question.answered(ended).await) });
+    }
+
+    /// Whether one more question may be put to a person.
+    pub(super) fn room_for_question(&self) -> Result<(), v1::Error> {
+        self.waits.room(Kind::Question)
+    }
+
+    /// Answers a request once a person has.
+    pub(super) fn wait_for_person(&mut self, id: Value, answer: impl Future<Output = Answer> + Send + 'static) {
+        self.waits.push(id, Kind::Question, answer);
     }
 
     /// The agent wants no answer any more to what it asked.

@@ -11,7 +11,7 @@ use super::terminal::Terminals;
 use super::tools::Tools;
 use super::translate::{self, When};
 use super::words::short;
-use super::{Ask, Facts, Gone, Options, Prompt, Told, TurnEnd, prompt};
+use super::{Ask, Facts, Gone, Options, Prompt, Told, TurnEnd, Usage, prompt};
 use crate::limits;
 use crate::platform::within::Root;
 use agent_client_protocol_schema::v1;
@@ -49,6 +49,8 @@ pub(super) struct Turn {
     pub ended: CancellationToken,
     /// When it is given up, once it was cancelled.
     until: Option<Instant>,
+    /// What its messages say that it used.
+    used: Usage,
 }
 
 /// A session, or what is to become one.
@@ -157,6 +159,10 @@ impl Session {
                 self.tell(translate::native(&what, &Value::Null));
             }
         }
+        self.tell_facts();
+    }
+
+    fn tell_facts(&mut self) {
         if self.is_ready && self.facts != self.known.facts {
             self.facts = self.known.facts.clone();
             self.told.push_back(Told::Facts(self.facts.clone()));
@@ -198,7 +204,9 @@ impl Session {
     /// Whether a message is about this session, as far as that is known.
     pub(super) fn is_ours(&self, params: &Value) -> bool {
         let ours = &self.known.facts.session_id;
-        ours.is_empty() || params.get("sessionId").and_then(Value::as_str) == Some(ours)
+        // A form may be about one of our own requests instead.
+        let of_request = || params.get("sessionId").is_none() && params.get("requestId").is_some();
+        ours.is_empty() || params.get("sessionId").and_then(Value::as_str) == Some(ours) || of_request()
     }
 
     fn notified(&mut self, method: &str, params: &Value) {
@@ -206,7 +214,10 @@ impl Session {
             ("$/cancel_request", _) => self.take_back(params.get("requestId").unwrap_or(&Value::Null)),
             ("session/update", Some(update)) if self.is_ours(params) => {
                 self.known.update(update);
-                for event in translate::events(update, self.when(), &mut self.tools) {
+                if let Some(turn) = &mut self.turn {
+                    turn.used.add(&Usage::of_piece(update));
+                }
+                for event in translate::events(update, self.when(), &mut self.tools, &self.terminals) {
                     self.tell(event);
                 }
                 if self.turn.is_none() && outside::is_result(update) {
@@ -253,7 +264,8 @@ impl Session {
             Ok(blocks) => {
                 let params = v1::PromptRequest::new(self.known.facts.session_id.clone(), blocks);
                 let request = self.request("session/prompt", &params, Waiting::Turn);
-                self.turn = Some(Turn { request, ended: CancellationToken::new(), until: None });
+                self.turn =
+                    Some(Turn { request, ended: CancellationToken::new(), until: None, used: Usage::default() });
             }
             Err(why) => self.told.push_back(Told::TurnEnded(TurnEnd::Failed(why))),
         }
@@ -276,6 +288,10 @@ impl Session {
     fn turn_ended(&mut self, request: u64, result: Answer) {
         let Some(turn) = self.turn.take_if(|turn| turn.request == request) else { return };
         turn.ended.cancel();
+        let reported = result.as_ref().map(Usage::of_turn).unwrap_or_default();
+        let used = if reported == Usage::default() { &turn.used } else { &reported };
+        self.known.facts.usage.add(used);
+        self.tell_facts();
         let end = match result {
             Ok(answer) => match answer.get("stopReason").and_then(Value::as_str) {
                 Some("cancelled") => TurnEnd::Interrupted,

@@ -1,6 +1,6 @@
 //! From a program to an agent in a session, and what it does from then on.
 
-use super::facts::harness;
+use super::facts::{called, harness};
 use super::history::History;
 use super::message::value;
 use super::process::Process;
@@ -69,7 +69,11 @@ async fn initialize(session: &mut Session) -> Result<v1::InitializeResponse, Err
     session.options.files &= harness(None, &session.options.command) != Some(Harness::Gemini);
     let (files, terminals) = (session.options.files, session.options.terminals);
     let files = v1::FileSystemCapabilities::new().read_text_file(files).write_text_file(files);
-    let capabilities = v1::ClientCapabilities::new().fs(files).terminal(terminals);
+    let capabilities = v1::ClientCapabilities::new()
+        .fs(files)
+        .terminal(terminals)
+        .meta(shown())
+        .elicitation(v1::ElicitationCapabilities::new().form(v1::ElicitationFormCapabilities::new()));
     let client = v1::Implementation::new("tackroom", env!("CARGO_PKG_VERSION"));
     let request = v1::InitializeRequest::new(ProtocolVersion::V1).client_capabilities(capabilities).client_info(client);
     let method = "initialize";
@@ -83,11 +87,19 @@ async fn initialize(session: &mut Session) -> Result<v1::InitializeResponse, Err
     }
     let unclear = |error: serde_json::Error| Error::Protocol(short(&error.to_string()));
     let agent = v1::InitializeResponse::deserialize(&answer).map_err(unclear)?;
-    let name = agent.agent_info.as_ref().map(|info| info.name.as_str());
-    session.known.facts.harness = harness(name, &session.options.command);
+    let (info, command) = (agent.agent_info.as_ref(), &session.options.command);
+    let facts = &mut session.known.facts;
+    (facts.harness, facts.agent) = (harness(info, command), called(info, command));
+    facts.version = info.map(|info| short(&info.version)).filter(|version| !version.is_empty());
     session.can_log_in = !agent.auth_methods.is_empty();
     session.known.facts.images = agent.agent_capabilities.prompt_capabilities.image;
     Ok(agent)
+}
+
+/// What is shown of extensions that agents only use where the client declares them: the output of commands in `_meta` (see
+/// [`super::tools`]). Codex's adapter has both, Claude Code's the first.
+fn shown() -> v1::Meta {
+    ["terminal_output", "terminal_output_delta"].into_iter().map(|name| (name.to_owned(), true.into())).collect()
 }
 
 /// Why there is no session.

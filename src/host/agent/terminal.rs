@@ -5,7 +5,7 @@
 use super::files::{invalid, refused};
 use super::message::value;
 use super::process;
-use super::words::Tail;
+use super::words::{Tail, cut};
 use crate::limits;
 use crate::platform::child::{self, Group, Stop};
 use crate::platform::within::{self, Root};
@@ -14,7 +14,7 @@ use agent_client_protocol_schema::v1::{
     WaitForTerminalExitResponse,
 };
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::path::Path;
 use std::process::Stdio;
@@ -32,16 +32,24 @@ struct Terminal {
     end: DropGuard,
 }
 
+impl Terminal {
+    fn text(&self) -> String {
+        self.output.lock().unwrap_or_else(PoisonError::into_inner).text()
+    }
+}
+
 /// Those that the agent has not released.
 pub(super) struct Terminals {
     workspace: Arc<Root>,
     open: HashMap<String, Terminal>,
     count: u64,
+    /// What the newest of those wrote that were released: a tool call may still show them.
+    released: VecDeque<(String, String)>,
 }
 
 impl Terminals {
     pub fn new(workspace: Arc<Root>) -> Self {
-        Self { workspace, open: HashMap::new(), count: 0 }
+        Self { workspace, open: HashMap::new(), count: 0, released: VecDeque::new() }
     }
 
     /// Answers `terminal/create`.
@@ -104,9 +112,19 @@ impl Terminals {
 
     /// Answers `terminal/release`.
     pub fn release(&mut self, id: &TerminalId) -> Result<Value, Error> {
-        self.find(id)?;
+        let text = self.find(id)?.text();
         self.open.remove(id.0.as_ref());
+        if self.released.len() == limits::AGENT_TERMINALS {
+            self.released.pop_front();
+        }
+        self.released.push_back((id.0.to_string(), cut(text, limits::AGENT_TOOL_BYTES)));
         Ok(json!({}))
+    }
+
+    /// What a terminal wrote.
+    pub fn text(&self, id: &str) -> Option<String> {
+        let released = || self.released.iter().find(|(known, _)| known == id).map(|(_, text)| text.clone());
+        self.open.get(id).map(Terminal::text).or_else(released)
     }
 }
 

@@ -1,29 +1,57 @@
-//! The tool calls of a session, so that what ends one can say which it was.
+//! The tool calls of a session. An agent reveals a call piece by piece; what its updates say is merged here, so that every
+//! event has all that is known of the call.
+//!
+//! Output comes as content, as `rawOutput`, from a terminal of the host, or in pieces in `_meta`: `terminal_output_delta`
+//! (Codex's adapter 2.6.0), `terminal_output` (Claude Code's adapter 0.49.0, the convention of Zed), `mcp_output_delta`.
 
+use super::content;
+use super::message::value;
+use super::terminal::Terminals;
+use super::words::{Tail, cut};
 use crate::limits;
+use agent_client_protocol_schema::v1::{ToolCallContent, ToolCallUpdateFields};
+use serde_json::{Map, Value, json};
 use std::collections::VecDeque;
 
-#[derive(Debug, Default)]
-struct Tool {
+/// One call.
+#[derive(Debug)]
+pub(super) struct Tool {
     id: String,
-    name: Option<String>,
-    /// The arguments, as JSON text, and whether they are those that were told when it began.
-    arguments: Option<String>,
-    is_told: bool,
-    /// What it said last.
-    output: Option<String>,
+    /// What a person calls it, as it was said last.
+    pub name: String,
+    /// Its arguments as JSON text, as they were said last; `{}` where none were.
+    pub arguments: String,
+    /// Whether these are what the tool is given, and not only the places that it is about.
+    is_input: bool,
+    /// What its content says, and the terminals that it shows.
+    content: Content,
+    /// Its output as it was sent in pieces.
+    streamed: Tail,
+    /// What it says on its way, which its result replaces.
+    progress: Tail,
+    /// How its command ended, where that was not well.
+    exit: Option<String>,
     is_done: bool,
 }
 
-/// What is told of a tool call that is done.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Done {
-    /// What it is called.
-    pub name: Option<String>,
-    /// Its arguments, where they are others than were told.
-    pub arguments: Option<String>,
-    /// What it said before.
-    pub output: Option<String>,
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Content {
+    text: String,
+    terminals: Vec<String>,
+    raw: String,
+}
+
+/// What an update changed.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Change {
+    /// The call was not known before.
+    pub is_new: bool,
+    /// Its name or its arguments.
+    pub call: bool,
+    /// Its content, or its own output.
+    pub content: bool,
+    /// The piece of output that came.
+    pub piece: Option<String>,
 }
 
 /// The newest ones.
@@ -31,59 +59,158 @@ pub(super) struct Done {
 pub(super) struct Tools(VecDeque<Tool>);
 
 impl Tools {
-    fn find(&mut self, id: &str) -> Option<&mut Tool> {
-        self.0.iter_mut().rev().find(|tool| tool.id == id)
+    /// One that is known.
+    pub fn get(&self, id: &str) -> Option<&Tool> {
+        self.0.iter().rev().find(|tool| tool.id == id)
     }
 
-    /// Whether it was told that this one began.
-    pub fn is_known(&self, id: &str) -> bool {
-        self.0.iter().rev().any(|tool| tool.id == id && tool.name.is_some())
-    }
-
-    /// What one is called.
-    pub fn name(&mut self, id: &str) -> Option<String> {
-        self.find(id)?.name.clone()
-    }
-
-    /// What is newly known of one.
-    pub fn learn(&mut self, id: &str, name: Option<String>, arguments: Option<String>, output: Option<String>) {
-        // Nobody makes such ids in earnest, and they would be kept.
+    /// Merges what is said of a call. `None` for an id that nobody makes in earnest, and which would be kept.
+    pub fn learn(&mut self, id: &str, fields: &ToolCallUpdateFields, meta: &Value) -> Option<(&mut Tool, Change)> {
         if id.len() > limits::AGENT_WORDS {
-            return;
+            return None;
         }
-        if self.find(id).is_none() {
+        let known = self.0.iter().rposition(|tool| tool.id == id);
+        let mut change = Change { is_new: known.is_none(), ..Change::default() };
+        let at = known.unwrap_or_else(|| {
             if self.0.len() == limits::AGENT_TOOLS {
                 self.0.pop_front();
             }
-            self.0.push_back(Tool { id: id.to_owned(), ..Tool::default() });
-        }
-        let Some(tool) = self.find(id) else { return };
-        // As it was first told: some agents change the title with every step.
-        if tool.name.is_none() {
-            tool.name = name;
-        }
-        if output.is_some() {
-            tool.output = output;
-        }
-        if arguments.is_some() && arguments != tool.arguments {
-            (tool.arguments, tool.is_told) = (arguments, false);
+            self.0.push_back(Tool::new(id));
+            self.0.len() - 1
+        });
+        let tool = self.0.get_mut(at)?;
+        change.call = tool.learn_call(fields);
+        change.content = tool.learn_content(fields);
+        change.piece = tool.learn_output(meta);
+        Some((tool, change))
+    }
+}
+
+impl Tool {
+    fn new(id: &str) -> Self {
+        let tail = || Tail::new(limits::AGENT_TOOL_BYTES);
+        Self {
+            id: id.to_owned(),
+            name: String::new(),
+            arguments: "{}".to_owned(),
+            is_input: false,
+            content: Content::default(),
+            streamed: tail(),
+            progress: tail(),
+            exit: None,
+            is_done: false,
         }
     }
 
-    /// The name and the arguments of one whose beginning is told now.
-    pub fn started(&mut self, id: &str) -> (Option<String>, String) {
-        let Some(tool) = self.find(id) else { return (None, String::new()) };
-        tool.is_told = true;
-        (tool.name.clone(), tool.arguments.clone().unwrap_or_else(|| "{}".to_owned()))
+    /// Whether it is known what the tool is given.
+    pub fn has_input(&self) -> bool {
+        self.is_input
     }
 
-    /// What is told of one that is done; `None` where it was done before.
-    pub fn done(&mut self, id: &str) -> Option<Done> {
-        let tool = self.find(id)?;
-        if std::mem::replace(&mut tool.is_done, true) {
-            return None;
+    fn learn_call(&mut self, fields: &ToolCallUpdateFields) -> bool {
+        let before = (self.name.clone(), self.arguments.clone());
+        // A kind says less than the name that is known.
+        let kind = || Some(value(&fields.kind?).as_str()?.to_owned());
+        match title(fields) {
+            Some(name) => self.name = name,
+            None if self.name.is_empty() => self.name = kind().unwrap_or_else(|| "tool".to_owned()),
+            None => {}
         }
-        let arguments = tool.arguments.take().filter(|_| !tool.is_told);
-        Some(Done { name: tool.name.clone(), arguments, output: tool.output.take() })
+        let text = |value: &Value| cut(value.to_string(), limits::AGENT_TOOL_BYTES);
+        let input = fields.raw_input.as_ref().filter(|input| !input.is_null());
+        let is_empty = |input: &&Value| input.as_object().is_some_and(Map::is_empty);
+        if let Some(input) = input.filter(|input| !is_empty(input)) {
+            (self.arguments, self.is_input) = (text(input), true);
+        } else if let Some(places) = fields.locations.as_ref().filter(|places| !places.is_empty() && !self.is_input) {
+            self.arguments = text(&json!({ "locations": places }));
+        }
+        before != (self.name.clone(), self.arguments.clone())
+    }
+
+    fn learn_content(&mut self, fields: &ToolCallUpdateFields) -> bool {
+        let before = self.content.clone();
+        let new = &mut self.content;
+        if let Some(content) = &fields.content {
+            let is_terminal = |piece: &&ToolCallContent| matches!(piece, ToolCallContent::Terminal(_));
+            let (terminals, others): (Vec<_>, Vec<_>) = content.iter().partition(is_terminal);
+            new.text = content::output(others);
+            new.terminals = terminals.into_iter().filter_map(terminal).take(limits::AGENT_TERMINALS).collect();
+        }
+        if let Some(raw) = fields.raw_output.as_ref().filter(|raw| !raw.is_null()) {
+            let text = raw.as_str().map_or_else(|| raw.to_string(), str::to_owned);
+            new.raw = cut(text, limits::AGENT_TEXT);
+        }
+        before != self.content
+    }
+
+    /// Keeps less of what it gave: there may be many that are on their way.
+    pub fn shrink(&mut self) {
+        for text in [&mut self.content.text, &mut self.content.raw] {
+            *text = cut(std::mem::take(text), limits::AGENT_TOOL_BYTES);
+        }
+    }
+
+    fn learn_output(&mut self, meta: &Value) -> Option<String> {
+        let piece = |name: &str| meta[name]["data"].as_str().filter(|piece| !piece.is_empty());
+        let exit = &meta["terminal_exit"];
+        if exit["exit_code"].as_i64().is_some_and(|code| code != 0) {
+            self.exit = Some(format!("exit code {}", exit["exit_code"]));
+        } else if let Some(signal) = exit["signal"].as_str() {
+            self.exit = Some(format!("signal {}", cut(signal.to_owned(), limits::AGENT_WORDS)));
+        }
+        if let Some(piece) = piece("terminal_output_delta").or_else(|| piece("terminal_output")) {
+            self.streamed.push(piece.as_bytes());
+            return Some(cut(piece.to_owned(), limits::AGENT_TEXT));
+        }
+        let piece = piece("mcp_output_delta")?;
+        self.progress.push(piece.as_bytes());
+        Some(cut(piece.to_owned(), limits::AGENT_TEXT))
+    }
+
+    /// What it gave so far, in words.
+    pub fn output(&self, terminals: &Terminals) -> String {
+        let streamed = self.streamed.text();
+        let of_host =
+            || self.content.terminals.iter().filter_map(|id| terminals.text(id)).collect::<Vec<_>>().join("\n");
+        let terminal = if streamed.is_empty() { of_host() } else { streamed };
+        let terminal = Some(terminal).filter(|terminal| !self.content.text.contains(terminal.trim()));
+        let mut said: Vec<&str> =
+            [Some(self.content.text.as_str()), terminal.as_deref()].into_iter().flatten().collect();
+        said.retain(|said| !said.is_empty());
+        let progress = self.progress.text();
+        if said.is_empty() {
+            said.push(if self.content.raw.is_empty() { &progress } else { &self.content.raw });
+        }
+        let mut text = said.join("\n");
+        if let Some(exit) = &self.exit {
+            if !text.is_empty() && !text.ends_with('\n') {
+                text.push('\n');
+            }
+            text.push_str(exit);
+        }
+        cut(text, limits::AGENT_TEXT)
+    }
+
+    /// Ends it. False where it had ended before. What it gave is kept no longer.
+    pub fn end(&mut self) -> bool {
+        self.content = Content::default();
+        (self.streamed, self.progress) = (Tail::new(limits::AGENT_TOOL_BYTES), Tail::new(limits::AGENT_TOOL_BYTES));
+        !std::mem::replace(&mut self.is_done, true)
+    }
+}
+
+/// What a person calls a tool call: its title, else its name.
+pub(super) fn title(fields: &ToolCallUpdateFields) -> Option<String> {
+    let words = [&fields.title, &fields.name].into_iter().flatten();
+    let title = words.into_iter().find(|word| !word.trim().is_empty())?;
+    Some(cut(title.clone(), limits::AGENT_WORDS))
+}
+
+fn terminal(piece: &ToolCallContent) -> Option<String> {
+    match piece {
+        ToolCallContent::Terminal(terminal) if terminal.terminal_id.0.len() <= limits::AGENT_WORDS => {
+            Some(terminal.terminal_id.0.to_string())
+        }
+        _ => None,
     }
 }

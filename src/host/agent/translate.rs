@@ -1,14 +1,13 @@
 //! What an agent tells of its session, in the words of the runtime's API.
 
 use super::Event;
-use super::content::{output, text};
+use super::content::text;
 use super::message::value;
-use super::tools::Tools;
+use super::terminal::Terminals;
+use super::tools::{Tool, Tools};
 use super::words::{cut, raw};
 use crate::limits;
-use agent_client_protocol_schema::v1::{
-    ContentChunk, SessionUpdate, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields,
-};
+use agent_client_protocol_schema::v1::{ContentChunk, SessionUpdate, ToolCallStatus, ToolCallUpdate};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -42,50 +41,62 @@ pub(super) fn native(kind: &str, sent: &Value) -> Event {
 }
 
 /// The events that an update makes, in order; one at least, so that nothing is lost.
-pub(super) fn events(sent: &Value, when: When, tools: &mut Tools) -> Vec<Event> {
+pub(super) fn events(sent: &Value, when: When, tools: &mut Tools, terminals: &Terminals) -> Vec<Event> {
     let kind = sent.get("sessionUpdate").and_then(Value::as_str).unwrap_or("unknown");
     let native = || vec![native(kind, sent)];
     let Ok(update) = SessionUpdate::deserialize(sent) else { return native() };
     let said = |kind, chunk: &ContentChunk| match text(&chunk.content) {
-        Some(text) => vec![event(kind, [("text", cut(text, limits::AGENT_TEXT).into())], sent)],
-        None => native(),
+        // An empty piece only carries something in `_meta`.
+        Some(text) if !text.is_empty() => vec![event(kind, [("text", cut(text, limits::AGENT_TEXT).into())], sent)],
+        Some(_) | None => native(),
     };
     let events = match (update, when) {
         (SessionUpdate::AgentMessageChunk(chunk), _) => said("text_delta", &chunk),
         (SessionUpdate::AgentThoughtChunk(chunk), _) => said("reasoning", &chunk),
         // In a turn it repeats the prompt, which clients have seen.
         (SessionUpdate::UserMessageChunk(chunk), When::History | When::Between) => said("user_message", &chunk),
-        (SessionUpdate::ToolCall(call), _) => tool(&call.into(), sent, tools),
-        (SessionUpdate::ToolCallUpdate(update), _) => tool(&update, sent, tools),
+        (SessionUpdate::ToolCall(call), _) => tool(&call.into(), sent, tools, terminals),
+        (SessionUpdate::ToolCallUpdate(update), _) => tool(&update, sent, tools, terminals),
         _ => native(),
     };
     if events.is_empty() { native() } else { events }
 }
 
-/// A tool call begins when it is first heard of, and is done once.
-pub(super) fn tool(update: &ToolCallUpdate, sent: &Value, tools: &mut Tools) -> Vec<Event> {
+/// What an update says of a tool call: it is started when it is first heard of, updated when more is known of it, and
+/// completed once. Each event has all that is known of the call.
+fn tool(update: &ToolCallUpdate, sent: &Value, tools: &mut Tools, terminals: &Terminals) -> Vec<Event> {
     let (id, fields) = (update.tool_call_id.0.as_ref(), &update.fields);
+    let Some((tool, change)) = tools.learn(id, fields, &sent["_meta"]) else { return Vec::new() };
+    let members = |tool: &Tool| {
+        vec![("id", id.into()), ("name", tool.name.as_str().into()), ("arguments", tool.arguments.as_str().into())]
+    };
+    let status = fields.status.filter(|status| failed(*status).is_none()).map(|status| ("status", value(&status)));
+    let output = || ("output", Value::from(tool.output(terminals)));
+    let piece = || change.piece.clone().map(|piece| ("output_delta", piece.into()));
     let mut events = Vec::new();
-    let is_new = !tools.is_known(id);
-    let is_end = fields.status.and_then(failed);
-    let said = (fields.content.is_some() || fields.raw_output.is_some())
-        .then(|| output(fields.content.as_deref().unwrap_or_default(), fields.raw_output.as_ref()));
-    let kept = said.clone().filter(|_| is_end.is_none()).map(|said| cut(said, limits::AGENT_TOOL_BYTES));
-    tools.learn(id, name(fields), arguments(fields), kept);
-    if is_new && name(fields).is_some() {
-        let (name, arguments) = tools.started(id);
-        let members = [("id", id.into()), ("name", name.into()), ("arguments", arguments.into())];
+    if change.is_new {
+        let members = members(tool).into_iter().chain(status.clone());
         events.push(event("tool_call_started", members, sent));
     }
-    if let Some(is_error) = is_end
-        && let Some(done) = tools.done(id)
-    {
-        // What an update does not say is as it was.
-        let output = said.or(done.output).unwrap_or_default();
-        let mut members = vec![("id", id.into()), ("name", done.name.into())];
-        members.extend(done.arguments.map(|arguments| ("arguments", arguments.into())));
-        members.extend([("output", output.into()), ("is_error", is_error.into())]);
-        events.push(event("tool_call_completed", members, sent));
+    match fields.status.and_then(failed) {
+        Some(is_error) => {
+            let members: Vec<_> = members(tool).into_iter().chain([output(), ("is_error", is_error.into())]).collect();
+            // One that had ended before may say more of what it gave, but does not end again.
+            match (tool.end(), change.call || change.content) {
+                (true, _) => events.push(event("tool_call_completed", members, sent)),
+                (false, true) => events.push(event("tool_call_updated", members, sent)),
+                (false, false) => {}
+            }
+        }
+        None => {
+            let output = change.content.then(|| tool.output(terminals)).filter(|output| !output.is_empty());
+            if (change.call && !change.is_new) || output.is_some() || change.piece.is_some() {
+                let output = output.map(|output| ("output", output.into()));
+                let members = members(tool).into_iter().chain(status).chain(output).chain(piece());
+                events.push(event("tool_call_updated", members, sent));
+            }
+            tool.shrink();
+        }
     }
     events
 }
@@ -99,20 +110,9 @@ fn failed(status: ToolCallStatus) -> Option<bool> {
     }
 }
 
-/// What a person calls it: its title, else its name, else what kind it is.
-pub(super) fn name(fields: &ToolCallUpdateFields) -> Option<String> {
-    let words = [fields.title.clone(), fields.name.clone()];
-    let kind = || Some(value(&fields.kind?).as_str()?.to_owned());
-    let name = words.into_iter().flatten().find(|word| !word.trim().is_empty()).or_else(kind)?;
-    Some(cut(name, limits::AGENT_WORDS))
-}
-
-fn arguments(fields: &ToolCallUpdateFields) -> Option<String> {
-    let input = fields.raw_input.as_ref().filter(|input| !input.is_null())?;
-    Some(cut(input.to_string(), limits::AGENT_TOOL_BYTES))
-}
-
-/// What is known of a tool call that somebody must allow, which may be the first that is heard of it.
-pub(super) fn asked(update: &ToolCallUpdate, tools: &mut Tools) -> Vec<Event> {
-    if tools.is_known(update.tool_call_id.0.as_ref()) { Vec::new() } else { tool(update, &value(update), tools) }
+/// What is known of a tool call that somebody must allow: the request may be the first that is heard of it, or say first what
+/// it is given. It may also say less than was known, which is no news.
+pub(super) fn asked(update: &ToolCallUpdate, tools: &mut Tools, terminals: &Terminals) -> Vec<Event> {
+    let is_known = tools.get(update.tool_call_id.0.as_ref()).is_some_and(Tool::has_input);
+    if is_known { Vec::new() } else { tool(update, &value(update), tools, terminals) }
 }

@@ -1,7 +1,8 @@
 //! What a person is asked.
 
 use super::super::Unattended;
-use super::super::agent::Approval;
+use super::super::agent::{Approval, Elicitation, FormAnswer};
+use super::super::approvals::{Approvals, Payload};
 use super::super::fault::Fault;
 use super::{Caller, Conversation, Locked};
 use crate::protocol::Decision;
@@ -10,19 +11,35 @@ use std::sync::{Arc, Weak};
 use tokio::sync::oneshot;
 
 impl Conversation {
-    /// The agent asks. Where nobody can answer it is denied at once, and nobody is asked.
+    /// The agent asks for an approval.
     pub(super) fn asked(self: &Arc<Self>, approval: Approval) {
         let Approval { payload, decisions, of_turn, answer } = approval;
+        self.request(answer, Decision::Deny, |asked, decide| asked.approve(payload, decisions, of_turn, decide));
+    }
+
+    /// The agent asks for a form to be filled in.
+    pub(super) fn elicited(self: &Arc<Self>, elicitation: Elicitation) {
+        let Elicitation { payload, form, of_turn, answer } = elicitation;
+        self.request(answer, FormAnswer::Cancel, |asked, reply| asked.elicit(payload, form, of_turn, reply));
+    }
+
+    /// Where nobody can answer it is refused immediately, and nobody is asked.
+    fn request<T: Send + 'static>(
+        self: &Arc<Self>,
+        answer: oneshot::Sender<T>,
+        refusal: T,
+        ask: impl FnOnce(&mut Approvals, oneshot::Sender<T>) -> (u64, Payload),
+    ) {
         let mut state = self.lock();
         let may_wait = state.is_attended() || self.unattended == Unattended::Wait;
         if !may_wait || state.approvals.is_full() || state.end.is_some() {
-            let _ = answer.send(Decision::Deny);
+            let _ = answer.send(refusal);
             return;
         }
-        let (decide, decided) = oneshot::channel();
-        let (id, request) = state.approvals.ask(payload, decisions, of_turn, decide);
+        let (give, given) = oneshot::channel();
+        let (id, request) = ask(&mut state.approvals, give);
         state.publish("request", request);
-        drop(tokio::spawn(carry(Arc::downgrade(self), id, decided, answer)));
+        drop(tokio::spawn(carry(Arc::downgrade(self), id, given, answer)));
     }
 
     /// A client answers.
@@ -35,18 +52,18 @@ impl Conversation {
     }
 }
 
-/// Brings the decision to who asked, or learns that nobody wants it any more.
-async fn carry(
+/// Brings the answer to the agent, or learns that the agent no longer wants one.
+async fn carry<T>(
     conversation: Weak<Conversation>,
     id: u64,
-    decided: oneshot::Receiver<Decision>,
-    mut answer: oneshot::Sender<Decision>,
+    given: oneshot::Receiver<T>,
+    mut answer: oneshot::Sender<T>,
 ) {
     tokio::select! {
         biased;
-        decision = decided => {
-            if let Ok(decision) = decision {
-                let _ = answer.send(decision);
+        given = given => {
+            if let Ok(given) = given {
+                let _ = answer.send(given);
             }
         }
         () = answer.closed() => {

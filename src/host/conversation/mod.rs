@@ -13,6 +13,7 @@ use super::fault::Fault;
 use super::feed::{Feed, payload};
 use super::leases::Leases;
 use super::{End, Options, Unattended};
+use crate::limits;
 use crate::protocol::Permission;
 use crate::runtime::Scrub;
 use crate::runtime::wire::Lease;
@@ -78,6 +79,8 @@ struct State {
     turn: Option<Turn>,
     /// Whether the agent works outside of a turn.
     is_working: bool,
+    /// The first prompt, which names a conversation that the agent does not name.
+    first_prompt: Option<String>,
     end: Option<End>,
 }
 
@@ -105,6 +108,8 @@ impl Conversation {
     pub(super) fn new(agent: Agent, options: Options) -> (Self, mpsc::Receiver<Told>) {
         let Agent { facts, history, asks, told, pid: _ } = agent;
         let scrub = Scrub::new(&options.token);
+        let first_prompt = history.iter().find(|event| event.kind == "user_message");
+        let first_prompt = first_prompt.and_then(|event| title_of(event.payload.get("text")?.as_str()?));
         let state = State {
             asks: Some(asks),
             facts,
@@ -116,6 +121,7 @@ impl Conversation {
             last_stream: 0,
             turn: None,
             is_working: false,
+            first_prompt,
             end: None,
         };
         let conversation = Self {
@@ -143,6 +149,7 @@ impl Conversation {
                 Some(Told::Outside(event)) => self.lock().tell(event.kind, event.payload),
                 Some(Told::Working(is_working)) => self.lock().works(is_working),
                 Some(Told::Approval(approval)) => self.asked(approval),
+                Some(Told::Elicitation(elicitation)) => self.elicited(elicitation),
                 Some(Told::Facts(facts)) => self.lock().learned(facts),
                 Some(Told::TurnEnded(end)) => self.lock().turn_ended(end),
                 Some(Told::Gone(gone)) => self.gone(gone),
@@ -230,6 +237,7 @@ impl Conversation {
     fn described<'a>(&'a self, state: &'a State) -> Described<'a> {
         Described {
             facts: &state.facts,
+            title: state.facts.title.as_deref().or(state.first_prompt.as_deref()),
             runtime_id: &self.runtime_id,
             profile: self.profile.as_deref(),
             is_busy: state.turn.is_some(),
@@ -362,6 +370,14 @@ impl Locked<'_> {
         self.tell("runtime_disconnected", members(json!({ "message": message })));
         self.feed.end();
     }
+}
+
+/// A prompt as a title: in one line, without control characters. `None` where nothing is left.
+fn title_of(prompt: &str) -> Option<String> {
+    let clean: String =
+        prompt.chars().take(limits::HOST_TITLE_OF).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let words: Vec<&str> = clean.split_whitespace().collect();
+    (!words.is_empty()).then(|| words.join(" "))
 }
 
 /// The members of an object.

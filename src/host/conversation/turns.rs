@@ -161,6 +161,9 @@ impl Conversation {
         if state.turn.is_some() {
             return Err(Fault::busy());
         }
+        if state.first_prompt.is_none() {
+            state.first_prompt = super::title_of(&prompt.text);
+        }
         let mut said = members(json!({ "text": prompt.text }));
         if !prompt.images.is_empty() {
             said.insert("images".to_owned(), prompt.images.len().into());

@@ -11,7 +11,9 @@ use crate::support::DEADLINE;
 use crate::support::agent::{Setup, command};
 use serde_json::Value;
 use std::path::Path;
-use tackroom::host::agent::{Agent, Approval, Ask, Error, Event, Gone, Options, Prompt, Told, TurnEnd, start};
+use tackroom::host::agent::{
+    Agent, Approval, Ask, Elicitation, Error, Event, Gone, Options, Prompt, Told, TurnEnd, start,
+};
 use tempfile::TempDir;
 use tokio::time::timeout;
 
@@ -100,6 +102,15 @@ impl Hosted {
         loop {
             if let Told::Approval(approval) = self.told().await {
                 return approval;
+            }
+        }
+    }
+
+    /// The next form.
+    async fn elicitation(&mut self) -> Elicitation {
+        loop {
+            if let Told::Elicitation(elicitation) = self.told().await {
+                return elicitation;
             }
         }
     }

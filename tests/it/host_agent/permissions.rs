@@ -2,6 +2,7 @@
 
 use super::*;
 use serde_json::json;
+use tackroom::host::agent::FormAnswer;
 use tackroom::protocol::Decision;
 
 async fn decide(offered: &str, decision: Decision) -> String {
@@ -115,5 +116,63 @@ async fn open_questions_keep_nothing_from_being_done() {
     }
     let (told, _) = hosted.rest().await;
     let said = texts(&told.into_iter().filter_map(event).collect::<Vec<_>>());
-    assert_eq!(said, r#""too many requests for permissions wait; let some be answered first"{}"#);
+    assert_eq!(said, r#""too many requests for a person wait; let some be answered first"{}"#);
+}
+
+#[tokio::test]
+async fn form_is_answered_declined_or_cancelled() {
+    let mut hosted = Hosted::start(Setup::default()).await;
+    for (answer, expected) in [
+        (
+            Some(FormAnswer::Accept(json!({"port": 80}).as_object().unwrap().clone())),
+            json!({"action": "accept", "content": {"port": 80}}),
+        ),
+        (Some(FormAnswer::Decline), json!({"action": "decline"})),
+        (Some(FormAnswer::Cancel), json!({"action": "cancel"})),
+        (None, json!({"action": "cancel"})),
+    ] {
+        hosted.prompt("form").await;
+        let asked = hosted.elicitation().await;
+        let schema =
+            json!({"type": "object", "properties": {"port": {"type": "integer", "minimum": 1}}, "required": ["port"]});
+        assert_eq!(Value::from(asked.payload), json!({"message": "Which port?", "requested_schema": schema}));
+        assert!(asked.of_turn);
+        match answer {
+            Some(answer) => asked.answer.send(answer).unwrap(),
+            None => drop(asked.answer),
+        }
+        let (told, _) = hosted.rest().await;
+        let said = texts(&told.into_iter().filter_map(event).collect::<Vec<_>>());
+        assert_eq!(serde_json::from_str::<Value>(&said).unwrap()["result"], expected);
+    }
+}
+
+#[tokio::test]
+async fn form_is_cancelled_with_its_turn() {
+    let mut hosted = Hosted::start(Setup::default()).await;
+    hosted.prompt("form slow").await;
+    let mut asked = hosted.elicitation().await;
+    hosted.ask(Ask::Cancel).await;
+    soon(asked.answer.closed()).await;
+    let (told, end) = hosted.rest().await;
+    assert_eq!(end, TurnEnd::Interrupted);
+    let said = texts(&told.into_iter().filter_map(event).collect::<Vec<_>>());
+    assert!(said.contains(r#""action":"cancel""#), "{said}");
+}
+
+#[tokio::test]
+async fn malformed_form_is_refused() {
+    let mut hosted = Hosted::start(Setup::default()).await;
+    let form = |more: &str| {
+        format!(r#"{{"id":0,"method":"elicitation/create","params":{{"sessionId":"test-session",{more}}}}}"#)
+    };
+    for bad in [
+        r#""mode":"url","message":"m","url":"https://a.invalid","elicitationId":"e""#,
+        r#""mode":"form","requestedSchema":{}"#,
+        r#""mode":"form","message":"m""#,
+        r#""mode":"form","message":"m","requestedSchema":[]"#,
+    ] {
+        let answer: Value = serde_json::from_str(&hosted.says(&format!("call-by:{}", form(bad))).await).unwrap();
+        assert_eq!(answer["error"]["code"], -32602, "{bad}: {answer}");
+    }
 }

@@ -21,14 +21,19 @@ async fn what_is_said_comes_in_order_and_before_the_end() {
 }
 
 #[tokio::test]
-async fn tools_begin_and_end_and_what_is_between_is_kept() {
+async fn updates_are_merged_into_tool_call() {
     let mut hosted = Hosted::start(Setup::default()).await;
     let events = hosted.turn("tool").await;
     let output = "ran\n--- /w/a\n+++ /w/a\n-2\n+3";
-    let completed = |is_error: bool| json!({"id": "t", "name": "bash", "arguments": r#"{"command":"ls"}"#, "output": output, "is_error": is_error});
+    let call = |more: Value| {
+        let mut call = json!({"id": "t", "name": "Run ls", "arguments": r#"{"command":"ls"}"#});
+        call.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        call
+    };
+    let completed = |is_error: bool| call(json!({"output": output, "is_error": is_error}));
     let expected = [
-        ("tool_call_started", json!({"id": "t", "name": "bash", "arguments": "{}"})),
-        ("native_event", json!({"kind": "tool_call_update"})),
+        ("tool_call_started", json!({"id": "t", "name": "bash", "arguments": "{}", "status": "pending"})),
+        ("tool_call_updated", call(json!({"status": "in_progress"}))),
         ("tool_call_completed", completed(false)),
     ];
     assert_eq!(events.iter().map(plain).collect::<Vec<_>>(), expected);
@@ -37,9 +42,36 @@ async fn tools_begin_and_end_and_what_is_between_is_kept() {
     let mut hosted = Hosted::start(Setup::default()).await;
     let at_once = [
         ("tool_call_started", json!({"id": "t", "name": "Read file", "arguments": "{}"})),
-        ("tool_call_completed", json!({"id": "t", "name": "Read file", "output": "read", "is_error": false})),
+        (
+            "tool_call_completed",
+            json!({"id": "t", "name": "Read file", "arguments": "{}", "output": "read", "is_error": false}),
+        ),
     ];
     assert_eq!(hosted.turn("done-tool").await.iter().map(plain).collect::<Vec<_>>(), at_once);
+}
+
+#[tokio::test]
+async fn output_in_meta_is_output_of_its_call() {
+    for key in ["terminal_output", "terminal_output_delta"] {
+        let mut hosted = Hosted::start(Setup::default()).await;
+        let events = hosted.turn(&format!("terminal:{key}")).await;
+        let pieces: Vec<_> = events.iter().filter_map(|event| event.payload.get("output_delta")?.as_str()).collect();
+        assert_eq!(pieces, ["one\n", "two\n"], "{key}");
+        let (kind, done) = plain(events.last().unwrap());
+        assert_eq!(
+            (kind, &done["output"], &done["is_error"]),
+            ("tool_call_completed", &json!("one\ntwo\nexit code 2"), &json!(true))
+        );
+        assert_eq!(done["arguments"], r#"{"command":"make"}"#);
+    }
+}
+
+#[tokio::test]
+async fn client_declares_what_it_shows() {
+    let mut hosted = Hosted::start(Setup::default()).await;
+    let declared: Value = serde_json::from_str(&hosted.says("capabilities").await).unwrap();
+    assert_eq!(declared["elicitation"], json!({"form": {}}));
+    assert_eq!(declared["_meta"], json!({"terminal_output": true, "terminal_output_delta": true}));
 }
 
 #[tokio::test]

@@ -90,7 +90,10 @@ fn serve(setup: Setup) {
             }
             _ if is_at(&setup.hangs_at) => {}
             _ if is_at(&setup.fails_at) => wire.fail(&id, setup.failure.unwrap_or(-32603), "no such luck"),
-            "initialize" => wire.answer(&id, capabilities(&setup)),
+            "initialize" => {
+                let _ = script::DECLARED.set(params["clientCapabilities"].clone());
+                wire.answer(&id, capabilities(&setup));
+            }
             "authenticate" => {
                 is_logged_in = params["methodId"].as_str().is_some_and(|method| method.contains("good"));
                 if is_logged_in { wire.answer(&id, json!({})) } else { wire.fail(&id, -32603, "bad key") }

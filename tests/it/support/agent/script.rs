@@ -4,6 +4,10 @@
 use super::wire::Wire;
 use serde_json::{Value, json};
 use std::process::Command;
+use std::sync::OnceLock;
+
+/// What the client declared that it can do.
+pub static DECLARED: OnceLock<Value> = OnceLock::new();
 
 /// Plays a turn.
 pub fn play(wire: &Wire, id: &Value, prompt: &Value) {
@@ -35,6 +39,9 @@ pub fn play(wire: &Wire, id: &Value, prompt: &Value) {
                 "content": [{ "type": "content", "content": { "type": "text", "text": "read" } }] })),
             "ask" => wire.say(&permission(wire, "p", &argument).recv().expect("an answer")["result"]["outcome"].to_string()),
             "ask-two" => ask_two(wire),
+            "capabilities" => wire.say(&DECLARED.get().expect("what the client declared").to_string()),
+            "form" => wire.say(&form(wire)),
+            "terminal" => terminal(wire, &argument),
             "ask-withdraw" => ask_withdraw(wire),
             "call" => {
                 let (method, params) = argument.split_once('=').expect("params");
@@ -125,6 +132,27 @@ pub fn play(wire: &Wire, id: &Value, prompt: &Value) {
 pub fn commands() -> Value {
     json!({ "sessionUpdate": "available_commands_update", "availableCommands": [
         { "name": "web", "description": "Search the web", "input": { "hint": "what for" } }] })
+}
+
+/// Asks for a form to be filled in: the whole answer.
+fn form(wire: &Wire) -> String {
+    let schema = json!({ "type": "object", "properties": { "port": { "type": "integer", "minimum": 1 } }, "required": ["port"] });
+    let (_, answer) =
+        wire.ask("elicitation/create", json!({ "mode": "form", "message": "Which port?", "requestedSchema": schema }));
+    answer.recv().expect("an answer").to_string()
+}
+
+/// A command whose output comes in `_meta` under this key, as Codex's adapter 2.6.0 and Claude Code's 0.49.0 send it.
+fn terminal(wire: &Wire, key: &str) {
+    let key = key.replace(' ', "_");
+    wire.update(json!({ "sessionUpdate": "tool_call", "toolCallId": "c", "title": "make", "kind": "execute",
+        "status": "in_progress", "content": [{ "type": "terminal", "terminalId": "c" }], "rawInput": { "command": "make" } }));
+    for piece in ["one\n", "two\n"] {
+        wire.update(json!({ "sessionUpdate": "tool_call_update", "toolCallId": "c",
+            "_meta": { (key.as_str()): { "terminal_id": "c", "data": piece } } }));
+    }
+    wire.update(json!({ "sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "failed",
+        "_meta": { "terminal_exit": { "terminal_id": "c", "exit_code": 2, "signal": null } } }));
 }
 
 /// What is repeated when a session is loaded.
