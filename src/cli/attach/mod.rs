@@ -1,6 +1,7 @@
 //! `tackroom attach`: a running agent in this terminal, or its events for a program.
 
 mod asked;
+mod calls;
 mod canvas;
 mod editor;
 mod plain;
@@ -9,6 +10,7 @@ mod terminal;
 mod typed;
 mod view;
 
+use super::clean::one_line;
 use super::line::Line;
 use super::output::Failure;
 use super::{LookArgs, USAGE, live, own_config};
@@ -42,6 +44,9 @@ pub struct AttachArgs {
     /// Print the result of `runtime/attach`, then each event, as one line of JSON
     #[arg(long)]
     json: bool,
+    /// Also show what is not part of the conversation: protocol messages, usage, changed commands and modes
+    #[arg(long)]
+    verbose: bool,
     #[command(flatten)]
     look: LookArgs,
 }
@@ -118,8 +123,7 @@ fn opening(args: &AttachArgs, session: &Session, joined: &AttachResult, view: &m
         .collect();
     lines.extend(replayed(&joined.replay).flat_map(|(kind, payload)| view.event(kind, &payload)));
     let about = &session.about;
-    let words = [about.source_harness.as_deref(), about.model.as_deref()];
-    let known = words.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let known = one_line(&about.words().join(", "));
     let known = if known.is_empty() { String::new() } else { format!(" ({known})") };
     let role = if args.observe { "looking at" } else { "attached to" };
     lines.push(Line::note(&format!("{role} {}{known} as {}", args.id, session.client_id)));

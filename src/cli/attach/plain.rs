@@ -59,7 +59,7 @@ pub async fn run(
     let (input, mut output) = stdio::open()?;
     let mut closed = Box::pin(output.closed());
     let mut lines = Lines { input, bytes: Vec::new(), ended: false };
-    let (view, out) = (View::default(), Vec::new());
+    let (view, out) = (View::new(args.verbose), Vec::new());
     let mut plain = Plain { args, session, view, out, turn: None, refused: None, failed: false };
     plain.open(joined)?;
     while !(lines.ended && plain.is_done()) {

@@ -46,6 +46,16 @@ pub struct About {
     extensions: Value,
 }
 
+impl About {
+    /// What runs there: what the agent calls itself, else its harness, and its model.
+    pub fn words(&self) -> Vec<&str> {
+        let harness = self.source_harness.as_deref();
+        let agent = self.extensions.pointer("/tackroom/agent/name").and_then(Value::as_str);
+        let model = self.model.as_deref().filter(|model| Some(*model) != harness);
+        agent.or(harness).into_iter().chain(model).collect()
+    }
+}
+
 /// Where a runtime of ours says that its agent works outside of a turn.
 const WORKING: &str = "/tackroom/working";
 

@@ -65,7 +65,7 @@ pub async fn run(
         session,
         raw: Taken::new(raw, CLOSE),
         canvas: Canvas::new(screen, rows),
-        view: View::default(),
+        view: View::new(args.verbose),
         editor: Editor::default(),
         asking: None,
         draft: String::new(),

@@ -1,6 +1,7 @@
 //! What a runtime tells, as lines for a person. Pure.
 
 use super::asked::Asked;
+use super::calls::Calls;
 use crate::cli::clean::Cleaner;
 use crate::cli::line::{CHARS, LINES_OF_TOOL, Line, call, cut, whole};
 use crate::cli::output::Colour;
@@ -11,10 +12,38 @@ const LINES_OF_HISTORY: usize = 12;
 /// Bytes after which a line ends that does not end.
 const LONGEST: usize = 16 << 10;
 
+/// The events that are the conversation. All others may come in the middle of a sentence.
+const CONVERSATION: [&str; 17] = [
+    "user_message",
+    "turn_started",
+    "turn_completed",
+    "turn_succeeded",
+    "turn_interrupted",
+    "turn_aborted",
+    "turn_failed",
+    "tool_call_started",
+    "tool_call_updated",
+    "tool_call_completed",
+    "request",
+    "request_resolved",
+    "scheduled_prompt_started",
+    "scheduled_prompt_deferred",
+    "scheduled_prompt_completed",
+    "scheduler_error",
+    "runtime_disconnected",
+];
+/// Of the others those that are shown without `--verbose`.
+const SHOWN_NOTES: [&str; 3] = ["model_changed", "cache_warning", "provider_retry"];
+
 /// Turns events into lines.
 #[derive(Default)]
 pub struct View {
+    /// Whether what is not part of the conversation is shown, too.
+    verbose: bool,
     open: Option<Open>,
+    /// Notes that wait for the end of the text that is open.
+    later: Vec<Line>,
+    calls: Calls,
     /// Whether a turn has said nothing yet since it began before our eyes.
     silent: bool,
 }
@@ -44,16 +73,28 @@ impl Part {
 }
 
 impl View {
-    /// The line that is being said.
-    pub fn partial(&self) -> Option<Line> {
-        let open = self.open.as_ref().filter(|open| !open.line.is_empty())?;
-        Some(open.part.line(open.line.clone()))
+    /// A view that with `verbose` also shows what is not part of the conversation.
+    pub fn new(verbose: bool) -> Self {
+        Self { verbose, ..Self::default() }
     }
 
-    /// Ends the line that is being said.
+    /// The line that may still change: the text that is being said, else the call that begins.
+    pub fn partial(&self) -> Option<Line> {
+        let open = self.open.as_ref().filter(|open| !open.line.is_empty());
+        open.map(|open| open.part.line(open.line.clone())).or_else(|| self.calls.held())
+    }
+
+    /// Ends what is open.
     pub fn finish(&mut self) -> Vec<Line> {
+        let mut lines = self.end_text();
+        lines.extend(self.calls.release());
+        lines
+    }
+
+    fn end_text(&mut self) -> Vec<Line> {
         let open = self.open.take().filter(|open| !open.line.is_empty());
-        open.map(|open| open.part.line(open.line)).into_iter().collect()
+        let said = open.map(|open| open.part.line(open.line));
+        said.into_iter().chain(std::mem::take(&mut self.later)).collect()
     }
 
     /// The lines that an event adds.
@@ -69,14 +110,21 @@ impl View {
             "turn_started" => self.silent = true,
             _ => {}
         }
-        let mut lines = self.finish();
+        if !CONVERSATION.contains(&kind) {
+            return self.note(kind, payload);
+        }
+        let mut lines = self.end_text();
+        if let "tool_call_started" | "tool_call_updated" | "tool_call_completed" = kind {
+            lines.extend(self.calls.take(kind, payload));
+        } else {
+            // Before a question, and where a turn ends, it is seen what was called.
+            lines.extend(self.calls.release());
+        }
         match kind {
-            // Numbers that nobody follows, and what other events say better.
-            "turn_started" | "turn_completed" | "usage" => {}
+            "turn_started" | "turn_completed" | "tool_call_started" | "tool_call_updated" => {}
             "turn_succeeded" if !std::mem::take(&mut self.silent) => {}
             "turn_succeeded" => lines.extend(whole("", Colour::None, text("reply"), usize::MAX)),
             "user_message" => lines.extend(whole("> ", Colour::Bold, text("text"), usize::MAX)),
-            "tool_call_started" => lines.push(call(text("name"), text("arguments"))),
             "tool_call_completed" => {
                 let failed = payload["is_error"] == true;
                 let colour = if failed { Colour::Alert } else { Colour::Dim };
@@ -87,6 +135,19 @@ impl View {
             _ => lines.push(Line::note(&remark(kind, payload))),
         }
         lines
+    }
+
+    /// Something beside the conversation. It never interrupts a text.
+    fn note(&mut self, kind: &str, payload: &Value) -> Vec<Line> {
+        if !self.verbose && !SHOWN_NOTES.contains(&kind) {
+            return Vec::new();
+        }
+        let line = Line::note(&remark(kind, payload));
+        if self.open.is_none() {
+            return vec![line];
+        }
+        self.later.push(line);
+        Vec::new()
     }
 
     /// The lines of a message of the history, shortened.
@@ -111,7 +172,7 @@ impl View {
     }
 
     fn stream(&mut self, part: Part, piece: &str) -> Vec<Line> {
-        let mut lines = if self.open.as_ref().is_some_and(|open| open.part == part) { vec![] } else { self.finish() };
+        let mut lines = if self.open.as_ref().is_some_and(|open| open.part == part) { vec![] } else { self.end_text() };
         let open = self.open.get_or_insert_with(|| Open { part, cleaner: Cleaner::default(), line: String::new() });
         for c in open.cleaner.clean(piece).chars() {
             if c != '\n' {
@@ -223,13 +284,7 @@ mod tests {
 
     #[test]
     fn a_captured_stream_of_a_hosted_harness() {
-        let expected = [
-            "> hello TOOL",
-            "part0 part1 ",
-            "* do it {\"command\":\"x\"}",
-            "-- the agent says session/request_permission",
-            "  | done",
-        ];
+        let expected = ["> hello TOOL", "part0 part1 ", "* do it {\"command\":\"x\"}", "  | done"];
         assert_eq!(captured("sse_hosted.txt"), expected);
     }
 
@@ -260,11 +315,17 @@ mod tests {
             ("tool_call_completed", json!({ "output": "bad", "is_error": true }), "  | bad"),
             ("usage", json!({}), ""),
             ("turn_completed", json!({}), ""),
-            ("brand_new\u{1b}[2J", json!(7), "-- brand new"),
+            ("brand_new\u{1b}[2J", json!(7), ""),
+            ("native_event", json!({ "kind": "usage_update" }), ""),
+            ("operations_changed", json!({}), ""),
+            ("mode_changed", json!({ "from": "a", "to": "b" }), ""),
         ];
         for (kind, payload, expected) in cases {
             assert_eq!(shown(View::default().event(kind, &payload)).join("\n"), expected, "{kind}");
         }
+        let verbose = |kind: &str, payload: Value| shown(View::new(true).event(kind, &payload));
+        assert_eq!(verbose("brand_new\u{1b}[2J", json!(7)), ["-- brand new"]);
+        assert_eq!(verbose("native_event", json!({ "kind": "usage_update" })), ["-- the agent says usage_update"]);
         let mut view = View::default();
         view.event("turn_started", &json!({}));
         assert_eq!(shown(view.event("turn_succeeded", &json!({ "reply": "said\nat once" }))), ["said", "at once"]);
@@ -277,8 +338,23 @@ mod tests {
         assert_eq!(shown(view.partial()), ["a"]);
         assert_eq!(shown(view.event("text_delta", &json!({ "text": "[31mb\r" }))), [""; 0]);
         assert_eq!(shown(view.event("text_delta", &json!({ "text": "\nc" }))), ["ab"]);
-        assert_eq!(shown(view.event("usage", &json!({}))), ["c"]);
+        assert_eq!(shown(view.event("turn_completed", &json!({}))), ["c"]);
         assert_eq!(shown(view.partial()), [""; 0]);
+    }
+
+    #[test]
+    fn notes_never_interrupt_a_text() {
+        let changed = json!({ "from": "a", "to": "b", "reason": "c" });
+        for (verbose, native) in [(false, vec![]), (true, vec!["-- the agent says usage_update"])] {
+            let mut view = View::new(verbose);
+            let mut lines = view.event("text_delta", &json!({ "text": "one " }));
+            lines.extend(view.event("native_event", &json!({ "kind": "usage_update" })));
+            lines.extend(view.event("model_changed", &changed));
+            lines.extend(view.event("text_delta", &json!({ "text": "sentence" })));
+            lines.extend(view.event("turn_succeeded", &json!({})));
+            let expected = [vec!["one sentence"], native, vec!["-- the model changed from a to b: c"]].concat();
+            assert_eq!(shown(lines), expected);
+        }
     }
 
     #[test]

@@ -214,12 +214,11 @@ fn codex_command_and_output_are_told() {
         Harness::Codex,
         Some("fake-model"),
         &[
-            "native _auth/status_update",
+            "native unknown",
             "text_delta Warning: Model metadata for `fake-model` not found. Defaulting to fallback metadata; this can degrade performance and cause issues.",
             "text_delta Fake answer to: say hello",
             "text_delta Warning: Model metadata for `fake-model` not found. Defaulting to fallback metadata; this can degrade performance and cause issues.",
             r#"start echo tool-ran {"command":"echo tool-ran","cwd":"/home/dev/demo"}"#,
-            r#"update echo tool-ran {"command":"echo tool-ran","cwd":"/home/dev/demo"}: tool-ran"#,
             r#"done echo tool-ran {"command":"echo tool-ran","cwd":"/home/dev/demo"} false: tool-ran"#,
             "text_delta Fake answer to: USE_TOOL run it",
         ],
@@ -254,7 +253,7 @@ fn copilot_is_told() {
         "copilot-turns",
         When::Turn,
         None,
-        Some("fake-model"),
+        None,
         &[
             "text_delta Fake answer to: <current_datetime>2026-12-01T00:20:45.313+00:00</current_dat",
             r#"start Prints a word {"command":"echo tool-ran","description":"Prints a word"}"#,

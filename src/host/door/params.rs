@@ -9,6 +9,7 @@ use crate::protocol::{Decision, ElicitedAction};
 use crate::runtime::wire::{Answer, Response};
 use serde::de::{IgnoredAny, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// The members that any method takes, not yet read. A `null` is as good as nothing.
@@ -88,19 +89,20 @@ impl<'a> Params<'a> {
     }
 }
 
-/// An answer of any kind. What is in one to a question is of no use here: agents ask for approvals alone.
+/// An answer of any kind.
 #[derive(Deserialize)]
 struct Answered {
     kind: String,
     request_id: u64,
     decision: Option<Decision>,
     action: Option<ElicitedAction>,
+    content: Option<Value>,
 }
 
 impl Answered {
     fn response(self) -> Option<Response> {
-        let Self { kind, request_id, decision, action } = self;
-        let answer = |action| Answer { request_id, action, content: None };
+        let Self { kind, request_id, decision, action, content } = self;
+        let answer = |action| Answer { request_id, action, content };
         match kind.as_str() {
             "approval" => Some(Response::Approval { request_id, decision: decision? }),
             "elicitation" => Some(Response::Elicitation(answer(action?))),

@@ -1,5 +1,6 @@
 //! `tackroom host`: an agent of the Agent Client Protocol as a runtime that many can join.
 
+mod agent;
 mod bad;
 mod detach;
 mod join;

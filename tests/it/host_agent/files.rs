@@ -59,7 +59,7 @@ async fn what_is_not_offered_or_not_known_is_refused() {
     let neither = |options: &mut Options| (options.files, options.terminals) = (false, false);
     let mut hosted = Hosted::start_with(Setup::default(), neither).await.unwrap();
     let file = hosted.workspace().join("file");
-    for method in ["read", "write", "terminal/create", "elicitation/create", "none"] {
+    for method in ["read", "write", "terminal/create", "elicitation/complete", "none"] {
         let error = call(&mut hosted, method, json!({"path": file, "content": "x", "command": "true"})).await;
         assert_eq!(error["code"], -32601, "{method}");
     }

@@ -20,7 +20,7 @@ async fn a_question_says_what_it_is_about_and_begins_its_tool_call() {
     let mut hosted = Hosted::start(Setup::default()).await;
     hosted.prompt("ask").await;
     let started = event(hosted.told().await).unwrap();
-    let members = json!({"id": "p", "name": "Run p", "arguments": r#"{"command":"rm x"}"#});
+    let members = json!({"id": "p", "name": "Run p", "arguments": r#"{"command":"rm x"}"#, "status": "pending"});
     assert_eq!(plain(&started), ("tool_call_started", members));
     let mut approval = hosted.approval().await;
     assert_eq!(approval.decisions, [Decision::Deny, Decision::Allow, Decision::AllowForSession]);

@@ -52,7 +52,7 @@ async fn a_loaded_session_has_its_history_and_its_title() {
         let history: Vec<_> = history.iter().map(|event| (event.kind, event.payload.get("text"))).collect();
         let (hello, hi) = (json!("hello"), json!("hi there"));
         let said = vec![("user_message", Some(&hello)), ("text_delta", Some(&hi))];
-        let tool = ["tool_call_started", "native_event", "tool_call_completed"].map(|kind| (kind, None));
+        let tool = ["tool_call_started", "tool_call_updated", "tool_call_completed"].map(|kind| (kind, None));
         assert_eq!(history, [said, tool.to_vec()].concat());
         let facts = &hosted.agent.facts;
         assert_eq!((facts.title.as_deref(), facts.mode.as_deref()), (Some("Of old"), Some("ask")));

@@ -221,7 +221,8 @@ async fn a_call_that_began_in_a_turn_is_completed_after_it() {
     assert_eq!(hosted.turn("begin-tool:b then end-tool:b result").await[0].kind, "tool_call_started");
     assert!(matches!(hosted.told().await, Told::Working(true)));
     let Told::Outside(completed) = hosted.told().await else { panic!("an event outside of the turn") };
-    let expected = json!({"id": "b", "name": "Build", "output": "built", "is_error": false});
+    let expected =
+        json!({"id": "b", "name": "Build", "arguments": r#"{"command":"make"}"#, "output": "built", "is_error": false});
     assert_eq!(plain(&completed), ("tool_call_completed", expected));
 }
 
