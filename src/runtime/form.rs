@@ -111,7 +111,8 @@ impl Form {
         }
     }
 
-    /// An answer as the agent takes it. A form with one question also takes the value itself, or a text for it.
+    /// An answer as the agent takes it: an object, the value of the only question, or a text with the answers to all
+    /// questions, `;` between them.
     ///
     /// # Errors
     /// What is wrong with the answer.
@@ -119,21 +120,32 @@ impl Form {
         let content = match answer {
             None | Some(Value::Null) => Map::new(),
             Some(Value::Object(content)) => content.clone(),
-            Some(answer) => {
-                let mut questions = self.questions();
-                let (Some(question), None) = (questions.next(), questions.next()) else {
-                    return Err(format!("the answer must be an object with {}", self.names()));
-                };
-                let (name, value) = match answer {
-                    Value::String(text) => self.read(question, text)?,
-                    value if question.check(value).is_ok() => (question.name.as_str(), value.clone()),
-                    value => self.read(question, &value.to_string())?,
-                };
-                Map::from_iter([(name.to_owned(), value)])
-            }
+            Some(answer) => self.typed(answer)?,
         };
         self.check(&content)?;
         Ok(content)
+    }
+
+    fn typed(&self, answer: &Value) -> Result<Map<String, Value>, String> {
+        let questions: Vec<&Field> = self.questions().collect();
+        let text = answer.as_str().map_or_else(|| answer.to_string(), str::to_owned);
+        let parts: Vec<&str> = match questions.as_slice() {
+            [question] if !answer.is_string() && question.check(answer).is_ok() => {
+                return Ok(Map::from_iter([(question.name.clone(), answer.clone())]));
+            }
+            [_] => vec![&text],
+            _ => text.split(';').map(str::trim).collect(),
+        };
+        if parts.len() != questions.len() {
+            let count = questions.len();
+            return Err(format!(
+                "the form has {count} questions: answer all with `;` between, or give {}",
+                self.names()
+            ));
+        }
+        let given = questions.into_iter().zip(parts).filter(|(_, part)| !part.is_empty());
+        let read = |(question, part)| self.read(question, part).map(|(name, value)| (name.to_owned(), value));
+        given.map(read).collect()
     }
 
     fn check(&self, content: &Map<String, Value>) -> Result<(), String> {
@@ -192,8 +204,16 @@ impl Field {
             && rest.is_some_and(|rest| rest.starts_with('_'))
     }
 
+    /// What a person reads of it: what is asked, then the values that it takes.
+    pub fn lines(&self) -> Vec<String> {
+        let optional = if self.required { "" } else { " (optional)" };
+        let what = self.description.as_ref().map_or_else(String::new, |description| format!(" - {description}"));
+        let choices = self.choices().iter().enumerate().map(|(at, choice)| format!("  {}. {}", at + 1, choice.title));
+        std::iter::once(format!("{}{optional}{what}", self.label)).chain(choices).collect()
+    }
+
     /// The values that it takes, where these are listed.
-    pub fn choices(&self) -> &[Choice] {
+    fn choices(&self) -> &[Choice] {
         match &self.kind {
             Kind::One(choices) | Kind::Many { choices, .. } => choices,
             _ => &[],
@@ -421,7 +441,12 @@ mod tests {
         assert_eq!(complete(json!({ "type": "boolean" }), json!("yes")), Ok(json!(true)));
         assert_eq!(complete(json!({ "type": "string", "enum": ["a", "b"] }), json!("2")), Ok(json!("b")));
         assert!(complete(json!({ "type": "integer" }), json!("many")).is_err());
-        let several = two_questions().complete(Some(&json!("Red"))).unwrap_err();
-        assert!(several.contains("question_0"), "{several}");
+        let several = two_questions();
+        let one = several.complete(Some(&json!("Red"))).unwrap_err();
+        assert!(one.contains("2 questions") && one.contains("question_0"), "{one}");
+        let both = Value::Object(several.complete(Some(&json!("Red; 1, 2"))).unwrap());
+        assert_eq!(both, json!({ "question_0": "Red", "question_1": ["A", "B"] }));
+        let second = Value::Object(several.complete(Some(&json!("; none of these"))).unwrap());
+        assert_eq!(second, json!({ "question_1_custom": "none of these" }));
     }
 }

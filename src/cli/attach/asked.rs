@@ -1,9 +1,10 @@
 //! What a runtime asks a person, and what a person answers. Pure.
 
 use crate::cli::clean::{clean, one_line};
-use crate::cli::line::{Line, cut};
+use crate::cli::line::{CHARS, Line, cut};
 use crate::cli::output::Colour;
 use crate::protocol::{Decision, Elicited, ElicitedAction, RuntimeResponse};
+use crate::runtime::form::Form;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -17,6 +18,8 @@ pub struct Asked {
     what: String,
     /// All that is known of it: who approves must see what.
     details: String,
+    /// What is to be filled in.
+    form: Form,
     /// How an approval may be decided.
     decisions: Vec<Decision>,
 }
@@ -36,6 +39,8 @@ const DECIDED_BY: [(&str, Decision, &str); 3] = [
 ];
 /// Characters of the details; who approves is told where there are more.
 const DETAILS: usize = 4_000;
+/// Lines of a form.
+const LINES_OF_FORM: usize = 60;
 /// Characters of what is asked, in one line.
 const WHAT: usize = 200;
 
@@ -58,11 +63,13 @@ impl Asked {
                 )
             }
             kind => {
-                let form =
-                    asked.get("requested_schema").or_else(|| asked.get("requestedSchema")).unwrap_or(&Value::Null);
                 let is_form = kind == "elicitation";
                 let what = text(&asked["message"]).unwrap_or_else(|| kind.to_owned());
-                (if is_form { Kind::Elicitation } else { Kind::Other }, what, if is_form { form } else { asked })
+                (
+                    if is_form { Kind::Elicitation } else { Kind::Other },
+                    what,
+                    if is_form { &Value::Null } else { asked },
+                )
             }
         };
         let details = if details.is_null() { String::new() } else { details.to_string() };
@@ -70,7 +77,9 @@ impl Asked {
             |offered: &Vec<Value>| offered.iter().filter_map(|word| Decision::deserialize(word).ok()).collect();
         let decisions = asked["decisions"].as_array().map(offered);
         let decisions = decisions.unwrap_or_else(|| DECIDED_BY.map(|(_, decision, _)| decision).to_vec());
-        Some(Self { id, kind, what, details, decisions })
+        let schema = asked.get("requested_schema").or_else(|| asked.get("requestedSchema"));
+        let form = schema.map(Form::of).unwrap_or_default();
+        Some(Self { id, kind, what, details, form, decisions })
     }
 
     /// The request for a person.
@@ -85,6 +94,8 @@ impl Asked {
             let details = cut(&self.details, DETAILS);
             lines.extend(clean(&details).lines().map(|text| line("  ", text.to_owned())));
         }
+        let fields = self.form.questions().flat_map(|field| field.lines());
+        lines.extend(fields.take(LINES_OF_FORM).map(|text| line("  ", cut(&clean(&text).replace('\n', " "), CHARS))));
         lines
     }
 
@@ -97,7 +108,17 @@ impl Asked {
                 let does: Vec<_> = offered.map(|(.., does)| *does).collect();
                 format!("{what}: {}", does.join(", "))
             }
-            Kind::Elicitation | Kind::Other => format!("{what}: type an answer, /decline or /cancel"),
+            Kind::Elicitation | Kind::Other => format!("{what}: type {}, /decline or /cancel", self.hint()),
+        }
+    }
+
+    /// What is typed as an answer.
+    fn hint(&self) -> &'static str {
+        let mut questions = self.form.questions();
+        match (questions.next(), questions.next()) {
+            (Some(question), None) => question.hint(),
+            (Some(_), Some(_)) => "the answers with ; between",
+            (None, _) => "an answer",
         }
     }
 
@@ -178,6 +199,17 @@ mod tests {
     }
 
     #[test]
+    fn form_is_shown_with_its_choices() {
+        let colour = json!({ "type": "string", "title": "Colour", "oneOf": [
+            { "const": "Red", "title": "Red — warm" }, { "const": "Blue", "title": "Blue — cold" }] });
+        let schema = json!({ "properties": { "q": colour, "q_custom": { "type": "string", "title": "Other" } } });
+        let question = asked("elicitation", json!({ "message": "Which colour?", "requested_schema": schema }));
+        let expected = ["? request 7: Which colour?", "  Colour (optional)", "    1. Red — warm", "    2. Blue — cold"];
+        assert_eq!(shown(&question), expected);
+        assert_eq!(question.choices(), "Which colour?: type a number or a name, /decline or /cancel");
+    }
+
+    #[test]
     fn only_what_is_offered_can_be_chosen() {
         let approval = asked("approval", json!({ "tool": "bash", "decisions": ["deny", "allow", "of the future"] }));
         assert_eq!(approval.choices(), "bash: y runs it, n does not");
@@ -191,7 +223,7 @@ mod tests {
     fn a_question_takes_json_or_text() {
         let question =
             asked("elicitation", json!({ "message": "Which\nport?", "requested_schema": { "type": "object" } }));
-        assert_eq!(shown(&question), ["? request 7: Which port?", "  {\"type\":\"object\"}"]);
+        assert_eq!(shown(&question), ["? request 7: Which port?"]);
         let content = |line: &str| match question.answer(line) {
             Some(RuntimeResponse::Elicitation(elicited)) => Some((elicited.action, elicited.content)),
             None => None,

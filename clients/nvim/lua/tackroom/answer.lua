@@ -38,7 +38,8 @@ local function choose(attach, question, choice)
   elseif not choice.needs_answer then
     return attach:respond(assert(choice.response))
   end
-  vim.ui.input({ prompt = 'Answer (JSON or text): ' }, function(answer)
+  local how = question.questions > 1 and 'Answers, ; between: ' or 'Answer (JSON, text or a number of the list): '
+  vim.ui.input({ prompt = how }, function(answer)
     if answer and vim.trim(answer) ~= '' then
       local is_json, value = pcall(vim.json.decode, answer)
       local response = vim.deepcopy(assert(choice.response))

@@ -11,6 +11,7 @@ local DETAILS = 4000
 ---@field kind 'approval'|'elicitation'|'other'
 ---@field what string the tool that wants to run, or the question
 ---@field details string[] what is known of it: who approves must see what
+---@field questions integer how many questions a form has
 ---@field is_cut boolean whether either is shortened
 ---@field whole string[] both, not shortened
 
@@ -20,6 +21,48 @@ local DETAILS = 4000
 ---@field response? table
 ---@field needs_answer? boolean
 ---@field shows? boolean whether it shows all, and answers nothing
+
+---The values that a field of a form takes, as a person reads them.
+local function choices_of(field)
+  local of = field.type == 'array' and type(field.items) == 'table' and field.items or field
+  local titled = type(of.oneOf) == 'table' and of.oneOf or type(of.anyOf) == 'table' and of.anyOf
+  if titled then
+    return vim.iter(titled):map(function(one)
+      return text.one_line(one.title or one.const)
+    end):totable()
+  end
+  return type(of.enum) == 'table' and vim.iter(of.enum):map(text.one_line):totable() or {}
+end
+
+---What a form asks: the flat JSON Schema of ACP's and MCP's elicitation. Fields that need an answer come first.
+---@return string[] lines
+---@return integer count of questions
+local function form(schema)
+  schema = type(schema) == 'table' and schema or {}
+  local fields = type(schema.properties) == 'table' and schema.properties or {}
+  local required = type(schema.required) == 'table' and schema.required or {}
+  local names, lines, count, choice = vim.tbl_keys(fields), {}, 0, nil
+  table.sort(names)
+  for _, name in ipairs(names) do
+    local field = type(fields[name]) == 'table' and fields[name] or {}
+    local needed = vim.tbl_contains(required, name)
+    -- A free text that belongs to the choice before it: what is no choice goes there.
+    local is_other = choice and field.type == 'string' and not needed and vim.startswith(name, choice .. '_')
+    if not is_other then
+      local choices = choices_of(field)
+      choice, count = #choices > 0 and name or nil, count + 1
+      local label = text.one_line(field.title or name) .. (needed and '' or ' (optional)')
+      if type(field.description) == 'string' then
+        label = label .. ' - ' .. text.one_line(field.description)
+      end
+      table.insert(lines, label)
+      for at, title in ipairs(choices) do
+        table.insert(lines, ('  %d. %s'):format(at, title))
+      end
+    end
+  end
+  return lines, count
+end
 
 ---The request of an event; nil where it has no number to answer to.
 ---@param payload any
@@ -46,18 +89,20 @@ function M.of(payload)
     what = text.one_line(asked.message)
     what = what ~= '' and what or text.one_line(kind)
     kind = kind == 'elicitation' and kind or 'other'
-    details = kind == 'other' and asked or asked.requested_schema or asked.requestedSchema
+    details = kind == 'other' and asked or nil
   end
   -- As JSON, also where it is a text: what is in it is seen as it is.
   local json = (details == nil or details == vim.NIL) and '' or text.encode(details)
   local name, given = text.cut(what, text.CHARS), text.cut(json, DETAILS)
+  local fields, count = form(kind == 'elicitation' and (asked.requested_schema or asked.requestedSchema) or nil)
   return {
     id = request.id,
     kind = kind,
     what = name,
-    details = text.lines(given),
+    details = vim.list_extend(text.lines(given), fields),
+    questions = count,
     is_cut = name ~= what or given ~= json,
-    whole = vim.list_extend(text.lines(what), text.lines(json)),
+    whole = vim.list_extend(vim.list_extend(text.lines(what), text.lines(json)), fields),
   }
 end
 

@@ -16,12 +16,14 @@ local LONGEST = 4096
 
 ---@class tackroom.View
 ---@field private open? { lead: string, highlight?: string, cleaner: tackroom.Cleaner, line: string }
+---@field private later tackroom.Line[] notes that wait for the end of the text that is open
+---@field private calls { id: string, line: tackroom.Line, shown: boolean }[] calls that are not complete
 ---@field private silent boolean whether a turn has said nothing yet since it began before our eyes
 local View = {}
 View.__index = View
 
 function M.new()
-  return setmetatable({ silent = false }, View)
+  return setmetatable({ silent = false, later = {}, calls = {} }, View)
 end
 
 ---@param lead string
@@ -86,9 +88,6 @@ local REMARKS = {
     local how = ANSWERED[response.decision] or ANSWERED[response.action] or 'settled'
     return ('request %s: %s'):format(word(payload, 'request_id'), how)
   end,
-  native_event = function(payload)
-    return 'the agent says ' .. word(payload, 'kind')
-  end,
   runtime_disconnected = function(payload)
     return 'the agent is gone: ' .. word(payload, 'message')
   end,
@@ -117,7 +116,7 @@ end
 function View:stream(lead, highlight, piece)
   local lines = {}
   if not self.open or self.open.lead ~= lead then
-    lines = self:finish()
+    lines = self:end_text()
     self.open = { lead = lead, highlight = highlight, cleaner = text.cleaner(), line = '' }
   end
   local open = assert(self.open)
@@ -132,21 +131,83 @@ function View:stream(lead, highlight, piece)
   return lines
 end
 
----The line that is being said.
+---The line that may still change: the text that is being said, else the call that begins.
 ---@return tackroom.Line?
 function View:partial()
   local open = self.open
   if open and open.line ~= '' then
     return { open.lead .. open.line, open.highlight }
   end
+  for at = #self.calls, 1, -1 do
+    if not self.calls[at].shown then
+      return self.calls[at].line
+    end
+  end
 end
 
----Ends the line that is being said.
+---@private
+---@return tackroom.Line[]
+function View:end_text()
+  local lines, open = {}, self.open
+  if open and open.line ~= '' then
+    table.insert(lines, { open.lead .. open.line, open.highlight })
+  end
+  vim.list_extend(lines, self.later)
+  self.open, self.later = nil, {}
+  return lines
+end
+
+---Shows the calls that are held.
+---@private
+---@return tackroom.Line[]
+function View:release()
+  local lines = {}
+  for _, one in ipairs(self.calls) do
+    if not one.shown then
+      one.shown = true
+      table.insert(lines, one.line)
+    end
+  end
+  return lines
+end
+
+---Ends what is open.
 ---@return tackroom.Line[]
 function View:finish()
-  local partial = self:partial()
-  self.open = nil
-  return { partial }
+  return vim.list_extend(self:end_text(), self:release())
+end
+
+---Takes in that a call begins, is known better, or is complete. A call whose arguments are not known yet is held: an agent
+---may reveal what it calls only after the call began. A call that turns out to be another is shown again.
+---@private
+---@return tackroom.Line[]
+function View:called(kind, payload)
+  local id, given, status = string_of(payload, 'id'), string_of(payload, 'arguments'), string_of(payload, 'status')
+  local before
+  for at, one in ipairs(self.calls) do
+    if one.id == id then
+      before = table.remove(self.calls, at)
+      break
+    end
+  end
+  -- The end of a call need not repeat what it was.
+  local is_said = (given ~= '' and given ~= 'null') or kind == 'tool_call_started'
+  local line = before and before.line
+  if is_said and string_of(payload, 'name') ~= '' then
+    line = call(payload.name, given)
+  end
+  if not line then
+    return {}
+  end
+  local is_held = kind == 'tool_call_started' and status == 'pending'
+  if kind == 'tool_call_updated' then
+    is_held = (given == '' or given == '{}' or given == 'null') and status ~= 'in_progress'
+  end
+  local is_news = not is_held and not (before and before.shown and before.line[1] == line[1])
+  if kind ~= 'tool_call_completed' then
+    table.insert(self.calls, { id = id, line = line, shown = is_news or (before ~= nil and before.shown) })
+  end
+  return is_news and { line } or {}
 end
 
 local STREAMS = {
@@ -155,26 +216,39 @@ local STREAMS = {
   background_output = { '  & ', 'TackroomDim', 'chunk' },
 }
 
+---What is not part of the conversation, and is shown all the same. Such events may come in the middle of a sentence.
+local NOTES = { model_changed = true, cache_warning = true, provider_retry = true }
+
+local function nothing()
+  return {}
+end
+
+local function remarked(kind)
+  return function(payload)
+    return { note(remark(kind, payload)) }
+  end
+end
+
+---The conversation. What is neither this nor a note is for programs.
 ---@type table<string, fun(payload: table, view: tackroom.View): tackroom.Line[]>
 local EVENTS = {
-  -- Numbers that nobody follows, and what other events say better.
-  turn_started = function()
-    return {}
-  end,
-  turn_completed = function()
-    return {}
-  end,
-  usage = function()
-    return {}
-  end,
+  turn_started = nothing,
+  turn_completed = nothing,
+  tool_call_started = nothing,
+  tool_call_updated = nothing,
+  turn_interrupted = remarked('turn_interrupted'),
+  turn_aborted = remarked('turn_aborted'),
+  request_resolved = remarked('request_resolved'),
+  scheduled_prompt_started = remarked('scheduled_prompt_started'),
+  scheduled_prompt_deferred = remarked('scheduled_prompt_deferred'),
+  scheduled_prompt_completed = remarked('scheduled_prompt_completed'),
+  scheduler_error = remarked('scheduler_error'),
+  runtime_disconnected = remarked('runtime_disconnected'),
   turn_succeeded = function(payload, view)
     return view.silent and led('', nil, text.lines(string_of(payload, 'reply'))) or {}
   end,
   user_message = function(payload)
     return led('> ', 'TackroomUser', text.lines(string_of(payload, 'text')))
-  end,
-  tool_call_started = function(payload)
-    return { call(payload.name, payload.arguments) }
   end,
   tool_call_completed = function(payload)
     local highlight = payload.is_error == true and 'TackroomAlert' or 'TackroomDim'
@@ -204,9 +278,23 @@ function View:event(kind, payload)
     self.silent = self.silent and kind ~= 'text_delta'
     return self:stream(stream[1], stream[2], string_of(payload, stream[3]))
   end
-  local lines = self:finish()
+  if NOTES[kind] then
+    local line = note(remark(kind, payload))
+    if not self.open then
+      return { line }
+    end
+    table.insert(self.later, line)
+    return {}
+  end
   local known = EVENTS[kind]
-  vim.list_extend(lines, known and known(payload, self) or { note(remark(kind, payload)) })
+  if not known then
+    return {}
+  end
+  local lines = self:end_text()
+  -- Before a question, and where a turn ends, it is seen what was called.
+  local is_call = vim.startswith(kind, 'tool_call_')
+  vim.list_extend(lines, is_call and self:called(kind, payload) or self:release())
+  vim.list_extend(lines, known(payload, self))
   self.silent = kind == 'turn_started' or (self.silent and kind ~= 'turn_succeeded')
   return lines
 end

@@ -2,10 +2,13 @@
 import type { Decision, RuntimeResponse } from "tackroom-client";
 import { clean, oneLine } from "../clean";
 import { cut, json } from "../words";
+import { formQuestions } from "./form";
 import type { Line } from "./line";
 
 /** Characters of the details; who approves is told where there are more. */
 const DETAILS = 4_000;
+/** Lines of a form. */
+const LINES_OF_FORM = 60;
 /** Characters of what is asked, in one line. */
 const WHAT = 200;
 
@@ -23,6 +26,8 @@ export class Asked {
     readonly what: string,
     /** All that is known of it: who approves must see what. */
     readonly details: string,
+    /** What is to be filled in: the lines of each question. */
+    readonly questions: string[][] = [],
   ) {}
 
   /** The request of an event; undefined where it has no number to answer to. */
@@ -38,9 +43,9 @@ export class Asked {
       return new Asked(request.id, "approval", oneLine(tool + who), json(details));
     }
     const isForm = request.kind === "elicitation";
-    const details = isForm ? (asked["requested_schema"] ?? asked["requestedSchema"]) : asked;
+    const questions = isForm ? formQuestions(asked["requested_schema"] ?? asked["requestedSchema"]) : [];
     const what = typeof asked["message"] === "string" ? asked["message"] : String(request.kind ?? "a question");
-    return new Asked(request.id, isForm ? "elicitation" : "other", oneLine(what), json(details));
+    return new Asked(request.id, isForm ? "elicitation" : "other", oneLine(what), isForm ? "" : json(asked), questions);
   }
 
   /** The question, in one line. */
@@ -51,7 +56,8 @@ export class Asked {
   /** The request for a person. */
   lines(): Line[] {
     const details = this.details === "" ? [] : clean(cut(this.details, DETAILS)).split("\n");
-    const lines = [`? request ${this.id}: ${this.question}`, ...details.map((text) => `  ${text}`)];
+    const fields = this.questions.flat().slice(0, LINES_OF_FORM).map((text) => cut(clean(text).replaceAll("\n", " "), WHAT));
+    const lines = [`? request ${this.id}: ${this.question}`, ...[...details, ...fields].map((text) => `  ${text}`)];
     return lines.map((text) => ({ text, colour: "alert" }));
   }
 
@@ -59,7 +65,8 @@ export class Asked {
   choices(): string {
     const what = cut(this.what, WHAT);
     if (this.kind === "approval") return `y runs it, n does not, a allows it for this session: ${what}`;
-    return `type an answer, /decline or /cancel: ${what}`;
+    const answer = this.questions.length > 1 ? "the answers with ; between" : "an answer";
+    return `type ${answer}, /decline or /cancel: ${what}`;
   }
 
   /** The answer that a line gives; undefined where it gives none. */

@@ -2,6 +2,7 @@
 import { Cleaner } from "../clean";
 import { cut, json } from "../words";
 import { Asked } from "./asked";
+import { Calls } from "./calls";
 import { alert, call, CHARACTERS, type Colour, type Line, LINES_OF_TOOL, note, whole } from "./line";
 
 /** Lines of a message of the history. */
@@ -19,22 +20,53 @@ const PARTS: Record<Part, { lead: string; colour: Colour }> = {
 
 type Payload = Record<string, unknown>;
 
+/** What is not part of the conversation, and is shown all the same. Such events may come in the middle of a sentence. */
+const NOTES = new Set(["model_changed", "cache_warning", "provider_retry"]);
+/** The conversation. What is neither is for programs. */
+const CONVERSATION = new Set([
+  "user_message",
+  "turn_started",
+  "turn_completed",
+  "turn_succeeded",
+  "turn_interrupted",
+  "turn_aborted",
+  "turn_failed",
+  "tool_call_started",
+  "tool_call_updated",
+  "tool_call_completed",
+  "request",
+  "request_resolved",
+  "scheduled_prompt_started",
+  "scheduled_prompt_deferred",
+  "scheduled_prompt_completed",
+  "scheduler_error",
+  "runtime_disconnected",
+]);
+
 export class View {
+  readonly #calls = new Calls();
+  /** Notes that wait for the end of the text that is open. */
+  #later: Line[] = [];
   /** A text of which only the beginning has come. */
   #open: { part: Part; cleaner: Cleaner; line: string } | undefined;
   /** Whether a turn has said nothing yet since it began before our eyes. */
   #isSilent = false;
 
-  /** The line that is being said. */
+  /** The line that may still change: the text that is being said, else the call that begins. */
   get partial(): Line | undefined {
-    return this.#open?.line ? lineOf(this.#open.part, this.#open.line) : undefined;
+    return this.#open?.line ? lineOf(this.#open.part, this.#open.line) : this.#calls.held;
   }
 
-  /** Ends the line that is being said. */
+  /** Ends what is open. */
   finish(): Line[] {
-    const { partial } = this;
-    this.#open = undefined;
-    return partial ? [partial] : [];
+    return [...this.#endText(), ...this.#calls.release()];
+  }
+
+  #endText(): Line[] {
+    const said = this.#open?.line ? [lineOf(this.#open.part, this.#open.line)] : [];
+    const lines = [...said, ...this.#later];
+    [this.#open, this.#later] = [undefined, []];
+    return lines;
   }
 
   /** The lines that an event adds. */
@@ -50,7 +82,16 @@ export class View {
       case "background_output":
         return this.#stream("job", text("chunk"));
     }
-    return [...this.finish(), ...this.#whole(kind, said, text)];
+    if (NOTES.has(kind)) {
+      const line = note(remark(kind, said));
+      if (!this.#open) return [line];
+      this.#later.push(line);
+      return [];
+    }
+    if (!CONVERSATION.has(kind)) return [];
+    // Before a question, and where a turn ends, it is seen what was called.
+    const called = kind.startsWith("tool_call_") ? () => this.#calls.take(kind, said) : () => this.#calls.release();
+    return [...this.#endText(), ...called(), ...this.#whole(kind, said, text)];
   }
 
   #whole(kind: string, said: Payload, text: (name: string) => string): Line[] {
@@ -58,9 +99,9 @@ export class View {
       case "turn_started":
         this.#isSilent = true;
         return [];
-      // Numbers that nobody follows, and what other events say better.
       case "turn_completed":
-      case "usage":
+      case "tool_call_started":
+      case "tool_call_updated":
         return [];
       case "turn_succeeded": {
         const isSilent = this.#isSilent;
@@ -69,8 +110,6 @@ export class View {
       }
       case "user_message":
         return whole("> ", "bold", text("text"));
-      case "tool_call_started":
-        return [call(text("name"), text("arguments"))];
       case "tool_call_completed":
         return whole("  | ", said["is_error"] === true ? "alert" : "dim", text("output"), LINES_OF_TOOL);
       case "request":
@@ -83,7 +122,7 @@ export class View {
   }
 
   #stream(part: Part, piece: string): Line[] {
-    const lines = this.#open?.part === part ? [] : this.finish();
+    const lines = this.#open?.part === part ? [] : this.#endText();
     this.#open ??= { part, cleaner: new Cleaner(), line: "" };
     const [first, ...rest] = this.#open.cleaner.clean(piece).split("\n");
     let line = this.#open.line + first!;
