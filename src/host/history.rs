@@ -12,8 +12,10 @@ pub(super) enum Step {
     Said(String),
     /// The agent said more.
     Answered(String),
-    /// The agent called a tool, or more is known of the call. With it the output so far, where that is news.
-    Called(Call, Option<Output>),
+    /// The agent called a tool.
+    Called(Call),
+    /// More is known of a call. With it the output so far, where that is news.
+    Known(Call, Option<Output>),
     /// The tool gave something, and with it all that is known of the call.
     Gave { id: String, name: Option<String>, output: String, call: Option<Call> },
     /// What the agent said is complete: what it says next is another message.
@@ -58,10 +60,10 @@ impl Step {
         Some(match kind {
             "user_message" => Self::Said(text("text")?),
             "text_delta" => Self::Answered(text("text")?),
-            "tool_call_started" | "tool_call_updated" => {
-                let whole = || text("output").filter(|_| kind == "tool_call_updated").map(Output::Whole);
-                let piece = || text("output_delta").map(Output::Piece);
-                Self::Called(call(payload)?, whole().or_else(piece))
+            "tool_call_started" => Self::Called(call(payload)?),
+            "tool_call_updated" => {
+                let whole = text("output").map(Output::Whole);
+                Self::Known(call(payload)?, whole.or_else(|| text("output_delta").map(Output::Piece)))
             }
             "tool_call_completed" => {
                 let call = call(payload).filter(|_| payload.contains_key("arguments"));
@@ -120,14 +122,14 @@ impl Message {
     /// A call that is told again is the same one, known better.
     fn call(&mut self, call: Call) {
         self.bytes += call.bytes();
-        match self.tool_calls.iter_mut().find(|known| known.id == call.id) {
+        match self.tool_calls.iter_mut().rev().find(|known| known.id == call.id) {
             Some(known) => self.bytes -= std::mem::replace(known, call).bytes(),
             None => self.tool_calls.push(call),
         }
     }
 
     fn has_call(&self, id: &str) -> bool {
-        self.tool_calls.iter().any(|call| call.id == id)
+        self.tool_calls.iter().rev().any(|call| call.id == id)
     }
 
     fn answers(&self, id: &str) -> bool {
@@ -162,9 +164,10 @@ impl History {
                 }
                 _ => self.push(Message::new("assistant").says(&text)),
             },
-            Step::Called(call, output) => {
+            Step::Called(call) => self.call(call),
+            Step::Known(call, output) => {
                 let (id, name) = (call.id.clone(), call.function.name.clone());
-                self.call(call);
+                self.know(call);
                 match output {
                     Some(Output::Whole(output)) => self.gave(id, Some(name), |message| message.says(&output)),
                     Some(Output::Piece(piece)) => self.gave_more(id, name, &piece),
@@ -172,8 +175,8 @@ impl History {
                 }
             }
             Step::Gave { id, name, output, call } => {
-                if let Some(call) = call.filter(|call| self.find(|message| message.has_call(&call.id)).is_some()) {
-                    self.call(call);
+                if let Some(call) = call {
+                    self.know(call);
                 }
                 let name = name.or_else(|| self.name_of(&id));
                 self.gave(id, name, |message| message.says(&output));
@@ -190,11 +193,15 @@ impl History {
         self.messages.iter().skip(self.messages.len().saturating_sub(limit))
     }
 
-    /// A call is made, or known better.
-    fn call(&mut self, call: Call) {
+    /// A call is known better. One that is not kept any more stays forgotten.
+    fn know(&mut self, call: Call) {
         if let Some(at) = self.find(|message| message.has_call(&call.id)) {
-            return self.change(at, |message| message.call(call));
+            self.change(at, |message| message.call(call));
         }
+    }
+
+    /// A call is made.
+    fn call(&mut self, call: Call) {
         if self.answer().is_none_or(|message| message.bytes > limits::HOST_MESSAGE_BYTES) {
             self.push(Message::new("assistant"));
         }
