@@ -416,7 +416,7 @@ fn a_runtime_is_named_in_many_ways() {
     for name in ["hosted-1", "host", session, "0b7a", &format!("claude-code:{session}"), "the ROOF"] {
         let run = home.run(&["attach", name, "--client-id", "x"]);
         assert_eq!((run.code, run.err.as_str()), (0, ""), "{name}");
-        assert!(run.out.contains(&format!("attached to {name} (claude-code, claude-code) as x")), "{}", run.out);
+        assert!(run.out.contains(&format!("attached to {name} (claude-code) as x")), "{}", run.out);
     }
     assert_eq!(home.run(&["attach", "0b"]).err, "tackroom: `0b` is too short: give 4 characters or more\n");
     let run = home.run(&["attach", "nothing"]);
