@@ -1,8 +1,10 @@
 //! Runtimes as a person names them, and what they answer in a person's words.
 
 use super::output::{Failure, plain};
-use super::{FAILED, NOT_FOUND, USAGE};
-use crate::protocol::{AttachParams, DiscoverParams, Empty, Entry, ListParams, Query, Reason, Receipt, RpcError};
+use super::{FAILED, NOT_FOUND, USAGE, named};
+use crate::protocol::{
+    AttachParams, DiscoverParams, Door, Empty, Entry, ListParams, Query, Reason, Receipt, RpcError, State,
+};
 use crate::service::Local;
 
 /// A shorter beginning says too little.
@@ -70,8 +72,43 @@ fn ambiguous(name: &str, receipts: &[Receipt]) -> Failure {
     Failure::new(USAGE, message)
 }
 
+/// That a session is live already, and what can be done with it.
+pub fn already(entry: &Entry) -> String {
+    let id = plain(&entry.id);
+    match &entry.runtime_id {
+        Some(_) => format!("{id} is live already: `tackroom attach {id}` joins it"),
+        None => format!("{id} is open already, in {}: {}", holders(entry), instead(entry)),
+    }
+}
+
+/// The processes that have a live session.
+fn holders(entry: &Entry) -> String {
+    let activity = entry.activity.as_ref();
+    let pids = activity.and_then(|activity| activity.pids.clone().or_else(|| Some(vec![activity.pid?])));
+    let pids = pids.unwrap_or_default().iter().map(i32::to_string).collect::<Vec<_>>();
+    match pids.as_slice() {
+        [] => "another process".to_owned(),
+        [pid] => format!("process {pid}"),
+        pids => format!("processes {}", pids.join(", ")),
+    }
+}
+
+/// What can be done with a live session that is not a runtime.
+fn instead(entry: &Entry) -> String {
+    let is_peer = entry.doors.iter().flatten().any(|door| *door == Door::Peer);
+    let id = plain(&entry.id);
+    if is_peer { format!("`tackroom message {id} TEXT` reaches it") } else { "go to where it runs".to_owned() }
+}
+
 /// That nothing is joined by this name, and what can be done instead.
 fn nothing(local: &Local, name: &str) -> Failure {
+    let looked = named::find(local, name).ok().filter(|entry| entry.state != State::Persisted);
+    if let Some(entry) = looked {
+        let (id, holders) = (plain(&entry.id), holders(&entry));
+        let message =
+            format!("{id} is open in {holders}, which is not a runtime that can be joined: {}", instead(&entry));
+        return Failure::new(NOT_FOUND, message);
+    }
     let name = plain(name);
     let query = Query { text: Some(name.clone()), ..Query::default() };
     let stored = local.list(ListParams { query: Some(query), cursor: None, limit: Some(0) });

@@ -1,12 +1,13 @@
 //! `tackroom resume`: back into a session with its own program.
 
 use super::named::find;
-use super::output::{self, Failure, note, plain};
-use super::{FAILED, LookArgs, own_config};
+use super::output::{self, Failure, plain};
+use super::{FAILED, LookArgs, live, own_config};
 use crate::platform::exec;
 use crate::protocol::{Entry, Harness, Relation, Resume, State};
 use crate::service::Local;
 use clap::Args;
+use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
@@ -17,6 +18,9 @@ pub struct ResumeArgs {
     /// Print the command for a POSIX shell instead of running it
     #[arg(long)]
     print: bool,
+    /// Resume a session that is live, too, without asking
+    #[arg(long)]
+    force: bool,
     #[command(flatten)]
     look: LookArgs,
 }
@@ -29,7 +33,28 @@ pub fn run(args: &ResumeArgs) -> Result<ExitCode, Failure> {
         output::write(&(command_line(resume) + "\n"))?;
         return Ok(ExitCode::SUCCESS);
     }
+    if entry.state != State::Persisted && !args.force {
+        let already = live::already(&entry);
+        if !confirms(&already)? {
+            return Err(Failure::new(FAILED, format!("{already}; --force resumes it all the same")));
+        }
+    }
     start(&entry, resume)
+}
+
+/// Whether a person at a terminal wants to go on. Elsewhere nobody does.
+fn confirms(already: &str) -> Result<bool, Failure> {
+    let (input, error) = (std::io::stdin(), std::io::stderr());
+    if !input.is_terminal() || !error.is_terminal() {
+        return Ok(false);
+    }
+    write!(
+        error.lock(),
+        "tackroom: {already}\nTwo programs would write to one session. Resume it all the same? [y/N] "
+    )?;
+    let mut answer = String::new();
+    input.read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
 /// Why an entry cannot be resumed, and what can be done instead.
@@ -76,11 +101,6 @@ fn start(entry: &Entry, resume: &Resume) -> Result<ExitCode, Failure> {
             return Err(Failure::new(FAILED, message));
         }
         command.current_dir(directory);
-    }
-    if entry.state != State::Persisted {
-        let pid = entry.activity.as_ref().and_then(|activity| activity.pid);
-        let who = pid.map_or_else(|| "a process".to_owned(), |pid| format!("process {pid}"));
-        note(&format!("tackroom: {who} has this session open already"));
     }
     exec::become_program(&mut command).map_err(|error| {
         let what = match error.kind() {

@@ -1,10 +1,11 @@
 //! What a runtime says of itself, to a caller who may do this much.
 
+use super::Unattended;
 use super::agent::{Choice, Command, Facts, Usage};
 use super::credentials::Grants;
 use crate::limits;
 use crate::protocol::Permission::{Approve, Interact, Observe, Terminate};
-use crate::runtime::wire::{AGENT, OURS, TITLE, WAITING_FOR, WORKING};
+use crate::runtime::wire::{AGENT, OURS, TITLE, WAITING_FOR, WAITS, WORKING};
 use serde_json::{Map, Value, json};
 
 /// What the id of an operation begins with that runs a command of the agent.
@@ -48,6 +49,7 @@ pub(super) struct Described<'a> {
     pub(super) is_working: bool,
     pub(super) has_ended: bool,
     pub(super) waiting_for: Option<String>,
+    pub(super) unattended: Unattended,
 }
 
 impl Described<'_> {
@@ -88,6 +90,9 @@ impl Described<'_> {
         let facts = self.facts;
         let mut ours = Map::new();
         ours.extend(self.waiting_for.as_ref().map(|what| (WAITING_FOR.to_owned(), what.as_str().into())));
+        if self.unattended == Unattended::Wait {
+            ours.insert(WAITS.to_owned(), true.into());
+        }
         if self.is_working {
             ours.insert(WORKING.to_owned(), true.into());
         }

@@ -27,6 +27,9 @@ pub const TITLE: &str = "title";
 /// Its `{name, version}` of the hosted agent.
 pub const AGENT: &str = "agent";
 
+/// The field of it that says that a question waits while nobody is attached, rather than being denied; absent unless it does.
+pub const WAITS: &str = "waits";
+
 /// Whether a client may be called that: 1 to 128 of `[A-Za-z0-9._-]`.
 pub fn is_client_id(id: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');

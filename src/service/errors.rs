@@ -41,7 +41,7 @@ pub(super) fn errors_of(method: &Method) -> Vec<Reason> {
         "peer/message" => &[&[NotLive, IdentityMismatch, InvalidEndpoint, DeliveryFailed, TooLarge]],
         "settings/read" => &[&[NotFound, Io, InvalidSettings, TooLarge]],
         "settings/update" => &[&[NotFound, Io, ChangedDuringWrite, InvalidSettings, TooLarge]],
-        "runtime/start" => &[&[NotFound, Timeout, Io, Execution]],
+        "runtime/start" => &[&[NotFound, Timeout, Io, Execution, InvalidArgument]],
         name if name.starts_with("runtime/") => &[RUNTIME],
         _ => &[Reason::ALL],
     };

@@ -1,16 +1,17 @@
 //! The same methods for the command line's own user, without a connection.
 
 use super::{
-    Client, Config, Context, Service, blocking, follow, peer, registry, runtime, session, settings, watch as watching,
+    Client, Config, Context, Service, blocking, follow, peer, registry, runtime, session, settings, start,
+    watch as watching,
 };
 use crate::limits;
 use crate::protocol::{
     AcceptedResult, AttachParams, AttachResult, AttachmentParams, CloseResult, CoverageParams, CoverageResult,
-    DescribeParams, DescribeResult, DetachResult, DiscoverParams, DiscoverResult, Empty, FollowParams, FollowResult,
-    ForgetParams, ForgetResult, InterruptResult, LeaseResult, ListParams, ListResult, LoadParams, LoadResult,
-    MessageParams, MessageResult, Notification, PeerListResult, ReceiptsResult, RespondParams, RpcError,
-    RuntimeDescribeParams, RuntimeDescribeResult, Settings, SettingsReadParams, SettingsUpdateParams, SteerParams,
-    SteerResult, SubmitParams, SubmitResult, WatchParams, WatchResult,
+    DescribeParams, DescribeResult, DetachResult, DiscoverParams, DiscoverResult, Empty, Entry, FollowParams,
+    FollowResult, ForgetParams, ForgetResult, Harness, InterruptResult, LeaseResult, ListParams, ListResult,
+    LoadParams, LoadResult, MessageParams, MessageResult, Notification, PeerListResult, ReceiptsResult, RespondParams,
+    RpcError, RuntimeDescribeParams, RuntimeDescribeResult, Settings, SettingsReadParams, SettingsUpdateParams,
+    SteerParams, SteerResult, SubmitParams, SubmitResult, WatchParams, WatchResult,
 };
 use std::sync::Arc;
 use tokio::runtime::{Handle, Runtime};
@@ -67,6 +68,11 @@ impl Local {
     /// `registry/describe`.
     pub fn describe(&self, params: DescribeParams) -> Result<DescribeResult, RpcError> {
         registry::describe(&self.user.service, &self.user.context(), params)
+    }
+
+    /// The live session that has this id, of one harness or of any.
+    pub fn live_session(&self, harness: Option<Harness>, id: &str) -> Result<Option<Entry>, RpcError> {
+        start::live_session(&self.user.service, &self.user.context(), harness, id)
     }
 
     /// `registry/coverage`.

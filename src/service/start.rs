@@ -2,9 +2,11 @@
 
 use super::{Agent, Context, Service, blocking};
 use crate::authority::Subject;
+use crate::host::agent::harness_of;
 use crate::host::start::{self, Starting};
 use crate::limits;
-use crate::protocol::{Harness, Permission, Reason, RpcError, StartParams, StartResult, presentable};
+use crate::protocol::{Entry, Harness, Permission, Reason, RpcError, StartParams, StartResult, presentable};
+use std::convert::Infallible;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,16 +35,31 @@ pub(super) async fn start(
         let max = limits::HOSTS_STARTING;
         RpcError::new(Reason::Busy, format!("{max} agents are being started already; try again when one is ready"))
     })?;
+    let harness = harness_of(&agent.command.iter().map(OsString::from).collect::<Vec<_>>());
     let (here, asking, loaded) = (service.clone(), context.clone(), load.clone());
     let workspace = blocking(move || {
         let found = directory(&asking, &workspace)?;
-        let is_in_scope = loaded.is_none_or(|load| reaches_session(&here, &asking, &Harness::ALL, &load));
-        if is_in_scope { Ok(found) } else { Err(no_session()) }
+        let Some(load) = loaded else { return Ok(found) };
+        if !reaches_session(&here, &asking, &Harness::ALL, &load) {
+            return Err(no_session());
+        }
+        match live_session(&here, &asking, harness, &load)? {
+            Some(entry) => Err(already_live(&entry)),
+            None => Ok(found),
+        }
     })
     .await??;
     context.progress(&format!("starting {name}"), 0, None);
     let mut starting = Starting::detached(&arguments(agent, &workspace, load.as_deref()), &workspace)?;
-    let ready = starting.ready().await?;
+    let waiting = async {
+        tokio::time::sleep(limits::HOST_PATIENCE).await;
+        context.progress(&format!("waiting for {name}, which has not answered yet"), 0, None);
+        std::future::pending::<Infallible>().await
+    };
+    let ready = tokio::select! {
+        ready = starting.ready() => ready?,
+        never = waiting => match never {},
+    };
     // What the client gave up while it was waiting, and what the agent turned out to be, count for what was asked before.
     let grant = context.grant.within(&context.client.grant());
     if !grant.allows(Permission::Start) || !grant.reaches_harness(ready.source.harness) {
@@ -109,6 +126,33 @@ fn directory(context: &Context, workspace: &str) -> Result<PathBuf, RpcError> {
     let found = is_in_scope.then(|| path.canonicalize().ok()).flatten().filter(|path| path.is_dir());
     // By its own name, which can be told.
     found.filter(|path| path.to_str().is_some()).ok_or_else(no_workspace)
+}
+
+/// The live session that has this id, of one harness or of any, where the client may see it.
+pub(super) fn live_session(
+    service: &Service,
+    context: &Context,
+    harness: Option<Harness>,
+    id: &str,
+) -> Result<Option<Entry>, RpcError> {
+    let (snapshot, grant) = (service.registry.snapshot(context)?, &context.grant);
+    let all = match &harness {
+        Some(harness) => std::slice::from_ref(harness),
+        None => &Harness::ALL[..],
+    };
+    let found = all.iter().filter_map(|harness| snapshot.item(&format!("{harness}:{id}"), grant));
+    let live = found.into_iter().find(|item| item.lives() && item.in_scope(grant));
+    Ok(live.map(|item| snapshot.entry(&item, grant)))
+}
+
+/// Loaded a second time, two agents would write to one session.
+fn already_live(entry: &Entry) -> RpcError {
+    let hint = match &entry.runtime_id {
+        Some(runtime) => format!("attach to its runtime `{runtime}`"),
+        None => "close it where it is open, then load it".to_owned(),
+    };
+    let told = RpcError::new(Reason::InvalidArgument, presentable(format!("this session is live already; {hint}")));
+    told.with("id", entry.id.clone())
 }
 
 /// Whether a client may have an agent repeat this session: where there is a scope, only one that is known to be in it.

@@ -51,10 +51,10 @@ pub struct AttachArgs {
     look: LookArgs,
 }
 
-/// Said where a person attaches: attaching changes what the runtime does.
-const WATCHED: &str = "a runtime denies approvals while nobody watches, and asks while somebody does: now it asks";
+/// Said where a person attaches to a runtime that denies approvals while nobody is attached.
+const ATTACHED: &str = "approvals are denied while nobody is attached; now you are asked";
 /// The same where a person cannot answer.
-const LOOKED_AT: &str = "a runtime denies approvals while nobody watches, and asks while somebody does: now it asks, and who drives must answer";
+const OBSERVED: &str = "approvals are denied while nobody is attached; now the controller is asked";
 
 pub fn run(args: &AttachArgs) -> Result<ExitCode, Failure> {
     let mut local = Local::new(own_config(&args.look))?;
@@ -127,7 +127,9 @@ fn opening(args: &AttachArgs, session: &Session, joined: &AttachResult, view: &m
     let known = if known.is_empty() { String::new() } else { format!(" ({known})") };
     let role = if args.observe { "looking at" } else { "attached to" };
     lines.push(Line::note(&format!("{role} {}{known} as {}", args.id, session.client_id)));
-    lines.push(Line::note(if args.observe { LOOKED_AT } else { WATCHED }));
+    if !session.about.waits() {
+        lines.push(Line::note(if args.observe { OBSERVED } else { ATTACHED }));
+    }
     lines
 }
 

@@ -5,6 +5,7 @@ use crate::protocol::{
     Actions, AttachParams, AttachResult, AttachmentParams, Lease, Notification, Reason, RespondParams, RpcError,
     RuntimeEvent, RuntimeEventParams, RuntimeResponse, SteerParams, SubmitParams,
 };
+use crate::runtime::wire::{OURS, WAITS, WORKING};
 use crate::service::User;
 use serde::Deserialize;
 use serde_json::Value;
@@ -54,10 +55,16 @@ impl About {
         let model = self.model.as_deref().filter(|model| Some(*model) != harness);
         agent.or(harness).into_iter().chain(model).collect()
     }
-}
 
-/// Where a runtime of ours says that its agent works outside of a turn.
-const WORKING: &str = "/tackroom/working";
+    fn says(&self, field: &str) -> bool {
+        self.extensions[OURS][field] == true
+    }
+
+    /// Whether a question waits while nobody is attached.
+    pub fn waits(&self) -> bool {
+        self.says(WAITS)
+    }
+}
 
 /// What can be asked of a runtime.
 #[derive(Clone, Debug)]
@@ -196,7 +203,7 @@ impl Session {
         self.last = self.last.max(joined.history_cursor);
         self.asked.clear();
         joined.replay.iter().for_each(|event| self.note(event));
-        self.working = self.about.extensions.pointer(WORKING).is_some_and(|working| *working == true);
+        self.working = self.about.says(WORKING);
     }
 
     fn note(&mut self, event: &RuntimeEvent) {

@@ -103,7 +103,7 @@ async fn gone(starter: Option<&mut Starter>) {
 }
 
 /// Tells whoever looks that the agent takes its time.
-async fn patience() -> Infallible {
+pub async fn patience() -> Infallible {
     tokio::time::sleep(limits::HOST_PATIENCE).await;
     note("-- waiting for the agent");
     std::future::pending().await

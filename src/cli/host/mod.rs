@@ -5,11 +5,13 @@ mod tmux;
 mod told;
 
 use super::output::{self, Failure};
-use super::{FAILED, USAGE};
+use super::{FAILED, LookArgs, USAGE, live, own_config};
+use crate::host::agent;
 use crate::host::start::{Ready, Starter, Starting};
 use crate::limits;
 use crate::platform::signals::Signals;
 use crate::protocol::Harness;
+use crate::service::Local;
 use clap::{Args, ValueEnum};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -22,7 +24,7 @@ pub struct HostArgs {
     /// The directory in which the agent works
     #[arg(long, value_name = "DIR", default_value = ".")]
     workspace: PathBuf,
-    /// Go on with a session of the agent, by the agent's own id of it
+    /// Continue a session of the agent, by the agent's own id of it. A session that is live is refused: attach to it
     #[arg(long, value_name = "SESSION")]
     load: Option<String>,
     /// Which program's sessions these are; absent: what the agent says, else what its name says
@@ -97,6 +99,9 @@ impl UnattendedArg {
 
 pub fn run(args: &HostArgs) -> Result<ExitCode, Failure> {
     let args = args.settled()?;
+    if args.report.is_none() {
+        args.refuse_live()?;
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let end = runtime.block_on(async {
         match (&args.report, &args.tmux) {
@@ -135,6 +140,7 @@ async fn started(
         ready = ready => ready?,
         // What was begun ends with this.
         signal = signals.next() => return Ok(ExitCode::from(128 + signal)),
+        never = life::patience() => match never {},
     };
     args.tell(&ready)?;
     Ok(ExitCode::SUCCESS)
@@ -157,6 +163,16 @@ impl HostArgs {
             *program = std::path::absolute(&*program)?.into_os_string();
         }
         Ok(args)
+    }
+
+    /// Refuses a session that is live already: two agents would write to it.
+    fn refuse_live(&self) -> Result<(), Failure> {
+        let Some(load) = &self.load else { return Ok(()) };
+        let local = Local::new(own_config(&LookArgs::default()))?;
+        match local.live_session(self.harness.or(agent::harness_of(&self.command)), load)? {
+            Some(entry) => Err(Failure::new(FAILED, live::already(&entry))),
+            None => Ok(()),
+        }
     }
 
     /// Whether nobody sees what this says.

@@ -38,7 +38,7 @@ pub enum Error {
         method: &'static str,
         /// How long it was waited for.
         after: Duration,
-        /// The last that it wrote on its standard error.
+        /// The last that it wrote on its standard error, and on its output without it being a message.
         stderr: String,
     },
     /// It ended.
@@ -46,7 +46,7 @@ pub enum Error {
     Exited {
         /// Its exit code or signal.
         how: String,
-        /// The last that it wrote on its standard error.
+        /// The last that it wrote on its standard error, and on its output without it being a message.
         stderr: String,
     },
     /// It refused.

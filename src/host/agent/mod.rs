@@ -221,7 +221,7 @@ pub enum TurnEnd {
 pub struct Gone {
     /// For a person: its exit code or signal, or what it did that cannot be understood.
     pub how: String,
-    /// The last that it wrote on its standard error.
+    /// The last that it wrote on its standard error, and on its output since its last message.
     pub stderr: String,
 }
 
@@ -238,6 +238,11 @@ pub struct Agent {
     pub asks: mpsc::Sender<Ask>,
     /// What it tells. Bounded: an agent whose host does not read waits.
     pub told: mpsc::Receiver<Told>,
+}
+
+/// Which harness an agent is, as far as its command line tells.
+pub fn harness_of(command: &[OsString]) -> Option<Harness> {
+    facts::harness(None, command)
 }
 
 /// Starts an agent and brings it into a session: initialized, logged in where that needs nobody, a session made or loaded.

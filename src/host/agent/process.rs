@@ -61,6 +61,8 @@ pub(super) struct Process {
     unread: VecDeque<u8>,
     lines: Lines<ChildStdout>,
     nonsense: Nonsense,
+    /// The last lines of it, since the last message.
+    said: Tail,
     /// The message behind them.
     held: Option<Message>,
     stderr: Arc<Mutex<Tail>>,
@@ -90,6 +92,7 @@ impl Process {
             unread: VecDeque::new(),
             lines: Lines::new(output, limits::AGENT_LINE),
             nonsense: Nonsense::default(),
+            said: Tail::new(limits::AGENT_STDERR),
             held: None,
             stderr,
             stderr_read: Some(tokio::spawn(async move { keep(error, &kept).await })),
@@ -189,12 +192,15 @@ impl Process {
             Line::Whole(line) => (parse::parse(&line), line),
         };
         if let Some(message) = message {
+            self.said = Tail::new(limits::AGENT_STDERR);
             let Some(told) = self.nonsense.told() else { return Some(message) };
             self.held = Some(message);
             return Some(told);
         }
         tracing::debug!("an agent wrote a line that is no message");
         self.nonsense.count(&line);
+        self.said.push(&line);
+        self.said.push(b"\n");
         if self.nonsense.bytes >= limits::AGENT_NONSENSE {
             let (lines, last) = (self.nonsense.lines, short(&String::from_utf8_lossy(&line)));
             let how = format!("it wrote {lines} lines in a row that are no messages, the last one: {last}");
@@ -226,12 +232,14 @@ impl Process {
             let _ = tokio::time::timeout(limits::AGENT_LAST_WORDS, &mut read).await;
             read.abort();
         }
-        Gone { how, stderr: self.stderr() }
+        Gone { how, stderr: self.last_words() }
     }
 
-    /// The last that it wrote on its standard error, for a person.
-    pub fn stderr(&self) -> String {
-        self.stderr.lock().unwrap_or_else(PoisonError::into_inner).clean()
+    /// The last that it wrote for a person: on its standard error, and on its output since its last message.
+    pub fn last_words(&self) -> String {
+        let on_error = self.stderr.lock().unwrap_or_else(PoisonError::into_inner).clean();
+        let words = [on_error, self.said.clean()];
+        words.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join("\n")
     }
 
     /// Ends it: by the end of its input, else by asking it, else at once.

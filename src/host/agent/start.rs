@@ -188,7 +188,7 @@ async fn step(session: &mut Session, method: &'static str, params: &impl Seriali
     match answered {
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(gone)) => Err(Error::Exited { how: gone.how, stderr: gone.stderr }),
-        Err(_) => Err(Error::Timeout { method, after: limits::AGENT_START, stderr: session.process.stderr() }),
+        Err(_) => Err(Error::Timeout { method, after: limits::AGENT_START, stderr: session.process.last_words() }),
     }
 }
 

@@ -244,6 +244,7 @@ impl Conversation {
             is_working: state.is_working,
             has_ended: state.end.is_some(),
             waiting_for: state.approvals.waiting_for(),
+            unattended: self.unattended,
         }
     }
 

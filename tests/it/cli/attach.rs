@@ -1,6 +1,6 @@
 //! A person joins a running agent, in a real terminal; and so does a program.
 
-use super::{Home, Reading, Run};
+use super::{Home, Reading, Run, WAITER};
 use crate::support::Pty;
 use crate::support::runtime::{Options, Runtime, Step};
 use nix::sys::signal::Signal;
@@ -50,8 +50,7 @@ fn joined(home: &Home, words: &[&str]) -> Pty {
 const OPENED: &str = "\
 -- You are an agent of the tests.
 -- attached to runtime-of-the-demo (fake-model) as me
--- a runtime denies approvals while nobody watches, and asks while
-   somebody does: now it asks
+-- approvals are denied while nobody is attached; now you are asked
 -- /help says what can be typed; Ctrl-D leaves, and the runtime goes on
 ";
 
@@ -305,7 +304,7 @@ fn who_falls_behind_is_attached_again_and_misses_nothing() {
 /// A program that is attached and read line by line.
 fn reading(command: Command) -> Reading {
     let mut reading = Reading::start(command);
-    let opening = ["-- a runtime denies", "{\"attachment\""];
+    let opening = ["-- approvals are denied", "{\"attachment\""];
     loop {
         let line = reading.line();
         if opening.iter().any(|begin| line.starts_with(begin)) {
@@ -325,7 +324,7 @@ fn piped(home: &Home, words: &[&str], input: &str) -> Run {
 const PIPED: &str = "\
 -- You are an agent of the tests.
 -- attached to runtime-of-the-demo (fake-model) as me
--- a runtime denies approvals while nobody watches, and asks while somebody does: now it asks
+-- approvals are denied while nobody is attached; now you are asked
 ";
 
 #[test]
@@ -433,6 +432,22 @@ fn a_runtime_is_named_in_many_ways() {
     let run = home.run(&["attach", session]);
     assert_eq!(run.code, 3);
     assert!(run.err.contains("`tackroom resume`"), "{}", run.err);
+    // A live session that is not a runtime takes messages where it can, and is not to be resumed.
+    let socket = home.path().join("a.sock");
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    for (fields, hint) in [
+        (json!({ "name": "deaf" }), "go to where it runs".to_owned()),
+        (
+            json!({ "name": "deaf", "messagingSocketPath": socket }),
+            format!("`tackroom message claude-code:{WAITER} TEXT`"),
+        ),
+    ] {
+        let live = home.live(WAITER, fields);
+        let run = home.run(&["attach", WAITER]);
+        assert_eq!(run.code, 3);
+        assert!(run.err.contains(&format!("is open in process {}", live.pid())), "{}", run.err);
+        assert!(run.err.contains(&hint) && !run.err.contains("resume"), "{}", run.err);
+    }
 
     // One that refuses connections is there, and says why it cannot be joined.
     other.refuse();

@@ -1,4 +1,5 @@
 use super::{Home, NEWEST, OLDER, WAITER, copy, three};
+use crate::support::Pty;
 use serde_json::json;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -30,12 +31,26 @@ fn the_program_takes_over_process_directory_and_exit_code() {
 }
 
 #[test]
-fn a_live_session_is_resumed_with_a_word_about_it() {
+fn a_live_session_is_resumed_only_when_forced_or_confirmed() {
     let (home, live) = three();
-    let output = home.command(&["resume", WAITER]).env("PATH", fake_claude(&home)).output().unwrap();
-    let run = home.told(output);
-    assert_eq!(run.code, 7);
-    assert_eq!(run.err, format!("tackroom: process {} has this session open already\n", live.pid()));
+    let resume = |words: &[&str]| {
+        let mut command = home.command(&[&["resume", WAITER], words].concat());
+        command.env("PATH", fake_claude(&home));
+        command
+    };
+    let run = home.told(resume(&[]).output().unwrap());
+    let open = format!("claude-code:{WAITER} is open already, in process {}", live.pid());
+    assert_eq!((run.code, run.out.as_str()), (1, ""));
+    assert!(run.err.contains(&open) && run.err.contains("--force"), "{}", run.err);
+    let run = home.told(resume(&["--force"]).output().unwrap());
+    assert_eq!((run.code, run.err.as_str()), (7, ""));
+
+    for (answer, code) in [("n\r", 1), ("\r", 1), ("y\r", 7)] {
+        let mut pty = Pty::start(resume(&[]), 10, 100);
+        pty.expect_part("[y/N]");
+        pty.type_in(answer);
+        assert_eq!(pty.end().0.code(), Some(code), "{answer:?}");
+    }
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! A host from its start to its end, and the receipt that says that it is there.
 
+use super::bad::scripted;
 use super::{entry, join, until_asked};
+use crate::support::agent::{Setup, command};
 use crate::support::host::{DEMO_AGENT, Host, host, published, wait_gone};
-use crate::support::{Home, beside, serve};
+use crate::support::{Home, beside, serve, uuid};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
@@ -123,14 +125,56 @@ fn what_cannot_be_hosted_is_told_and_leaves_nothing() {
 }
 
 #[test]
-fn an_agent_that_takes_its_time_is_said_to() {
+fn mute_agent_is_reported_while_it_is_waited_for() {
+    for flags in [&[][..], &["--detach"]] {
+        let home = Home::new();
+        let mut child = host(home.path(), flags, &["sleep", "600"]).stderr(Stdio::piped()).spawn().unwrap();
+        let mut said = String::new();
+        BufReader::new(child.stderr.take().unwrap()).read_line(&mut said).unwrap();
+        assert_eq!(said, "-- waiting for the agent\n");
+        kill(Pid::from_raw(child.id() as i32), Signal::SIGTERM).unwrap();
+        child.wait().unwrap();
+    }
+}
+
+#[test]
+fn last_words_of_an_agent_that_dies_early_are_quoted_from_both_pipes() {
+    for flags in [&[][..], &["--detach"]] {
+        let home = Home::new();
+        let script = r#"echo 'no key is set'; printf '{"level":"fatal"}\nset it'; echo 'see the log' >&2; exit 3"#;
+        let output = host(home.path(), flags, &["sh", "-c", script]).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        for words in ["exit code 3", "no key is set", r#"{"level":"fatal"}"#, "set it", "see the log"] {
+            assert!(said.contains(words), "{words}: {said}");
+        }
+    }
+}
+
+#[test]
+fn session_that_is_hosted_already_is_not_loaded_again() {
     let home = Home::new();
-    let mut child = host(home.path(), &[], &["sleep", "600"]).stderr(Stdio::piped()).spawn().unwrap();
-    let mut said = String::new();
-    BufReader::new(child.stderr.take().unwrap()).read_line(&mut said).unwrap();
-    assert_eq!(said, "-- waiting for the agent\n");
-    kill(Pid::from_raw(child.id() as i32), Signal::SIGTERM).unwrap();
-    child.wait().unwrap();
+    let setup = Setup { loads: true, ..Setup::default() };
+    let first = scripted(&home, &[], &setup);
+    let words: Vec<String> = command(&setup).into_iter().map(|word| word.into_string().unwrap()).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    for flags in [&["--load", "test-session"][..], &["--load", "test-session", "--detach"]] {
+        let output = host(home.path(), flags, &words).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains(&format!("`tackroom attach {}`", first.id().as_str().unwrap())), "{said}");
+    }
+    assert_eq!(published(&home).len(), 1);
+}
+
+#[test]
+fn session_that_is_open_elsewhere_is_not_loaded() {
+    let home = Home::new();
+    home.peer("one", &uuid(5), "/proj");
+    let output = host(home.path(), &["--load", &uuid(5)], &["claude-agent-acp"]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains(&format!("is open already, in process {}", std::process::id())), "{said}");
 }
 
 #[test]

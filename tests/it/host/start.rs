@@ -248,4 +248,8 @@ fn a_session_to_load_is_told_to_the_agent_and_is_no_word_of_a_command_line() {
     let live = entry(&mut server);
     let _ends = Ends(vec![live["owner"]["pid"].as_i64().unwrap() as i32]);
     assert_eq!(live["sessionId"], "--old one");
+    // Live already, it is not loaded again.
+    let failure = server.request("runtime/start", load("loader", "--old one")).error();
+    assert_eq!(failure.is(-32015, "invalid_argument").data["id"], live["id"]);
+    assert!(failure.message.contains(live["runtimeId"].as_str().unwrap()), "{}", failure.message);
 }
