@@ -3,21 +3,19 @@
 use super::live::{CANDIDATES, SHORTEST};
 use super::output::{Failure, plain};
 use super::{NOT_FOUND, USAGE};
-use crate::protocol::{Entry, ListParams, Query};
+use crate::protocol::{DescribeParams, Entry, ListParams, Query};
 use crate::service::Local;
 
 /// The one entry that is meant, children included.
 pub fn find(local: &Local, id: &str) -> Result<Entry, Failure> {
-    let query = Query { text: Some(id.to_owned()), include_children: Some(true), ..Query::default() };
-    let found = local.list(ListParams { query: Some(query), cursor: None, limit: Some(i64::MAX) })?.entries;
-    let is_named = |entry: &Entry| names(entry).any(|name| name == id);
-    let begins = |entry: &Entry| names(entry).any(|name| name.starts_with(id));
-    let named = found.iter().any(is_named);
-    if !named && id.chars().count() < SHORTEST {
-        return Err(Failure::new(USAGE, format!("`{}` is too short: give {SHORTEST} characters or more", plain(id))));
+    let mut candidates = matching(local, id, false)?;
+    if candidates.is_empty() {
+        // A session that a runtime resumed into another file is listed only as that runtime.
+        for source in matching(local, id, true)? {
+            candidates.push(local.describe(DescribeParams { id: source.id })?.entry);
+        }
+        candidates.dedup_by(|a, b| a.id == b.id);
     }
-    let mut candidates: Vec<Entry> =
-        found.into_iter().filter(|entry| if named { is_named(entry) } else { begins(entry) }).collect();
     if candidates.len() > 1 {
         return Err(ambiguous(id, &candidates));
     }
@@ -25,6 +23,21 @@ pub fn find(local: &Local, id: &str) -> Result<Entry, Failure> {
         let message = format!("there is no session `{}`; `tackroom list` shows those that there are", plain(id));
         Failure::new(NOT_FOUND, message)
     })
+}
+
+/// The entries that are named so, else those with a name that begins so.
+fn matching(local: &Local, id: &str, unmerged: bool) -> Result<Vec<Entry>, Failure> {
+    let query =
+        Query { text: Some(id.to_owned()), include_children: Some(true), twins: Some(unmerged), ..Query::default() };
+    let mut found = local.list(ListParams { query: Some(query), cursor: None, limit: Some(i64::MAX) })?.entries;
+    let is_named = |entry: &Entry| names(entry).any(|name| name == id);
+    let begins = |entry: &Entry| names(entry).any(|name| name.starts_with(id));
+    let named = found.iter().any(is_named);
+    if !named && id.chars().count() < SHORTEST {
+        return Err(Failure::new(USAGE, format!("`{}` is too short: give {SHORTEST} characters or more", plain(id))));
+    }
+    found.retain(|entry| if named { is_named(entry) } else { begins(entry) });
+    Ok(found)
 }
 
 /// All by which an entry can be named.

@@ -288,11 +288,12 @@ impl Sessions {
     }
 
     fn of_runtime(&mut self, snapshot: &Snapshot, runtime: &Runtime, came_or_went: bool) {
-        let source = &runtime.receipt.source;
-        self.add(source.harness, &source.session_id, came_or_went);
-        // Who asked for what is below the runtime had it all.
-        if came_or_went && let Some(row) = snapshot.stored.find(source.harness, &source.session_id) {
-            self.below(&snapshot.stored, row);
+        for (harness, session) in snapshot.sessions_of(&runtime.receipt) {
+            self.add(harness, session, came_or_went);
+            // Who asked for what is below the runtime had it all.
+            if came_or_went && let Some(row) = snapshot.stored.find(harness, session) {
+                self.below(&snapshot.stored, row);
+            }
         }
     }
 
@@ -355,20 +356,16 @@ impl Snapshot {
     /// The ids under which what stands behind an entry's id may be listed, in one view or another.
     pub fn kin(&self, id: &str) -> Vec<Id> {
         let runtimes = self.observed.runtimes.iter();
-        let of_runtime = runtimes.filter(|runtime| runtime.receipt.runtime_id == id).map(|runtime| {
-            let source = &runtime.receipt.source;
-            format!("{}:{}", source.harness, source.session_id).into()
+        let of_runtime = runtimes.filter(|runtime| runtime.receipt.runtime_id == id).flat_map(|runtime| {
+            let sessions = self.sessions_of(&runtime.receipt).into_iter();
+            sessions.map(|(harness, session)| format!("{harness}:{session}").into())
         });
         let of_session = session_of(id).into_iter().flat_map(|(harness, session)| self.runtimes_of(harness, session));
         of_runtime.chain(of_session.map(|runtime| Id::from(&*runtime.receipt.runtime_id))).collect()
     }
 
     fn runtimes_of<'a>(&'a self, harness: Harness, session: &'a str) -> impl Iterator<Item = &'a Runtime> {
-        let source = move |runtime: &&Runtime| {
-            let source = &runtime.receipt.source;
-            source.harness == harness && source.session_id == session
-        };
-        self.observed.runtimes.iter().filter(source)
+        self.observed.runtimes.iter().filter(move |runtime| self.runs(runtime, harness, session))
     }
 
     fn same_problems(&self, other: &Self) -> bool {

@@ -3,6 +3,7 @@
 use super::RootReport;
 use super::scan::RootScan;
 use crate::harness::{Live, Name, Root, Session, Skip};
+use crate::platform::files::resolve;
 use crate::protocol::{ActivitySource, ActivityStatus, EntryPeer, Harness, Parent, Problem, Relation, Skipped, State};
 use crate::{limits, peer};
 use std::cmp::Reverse;
@@ -178,6 +179,14 @@ impl Stored {
     /// The row of an entry.
     pub fn find(&self, harness: Harness, id: &str) -> Option<usize> {
         self.by_id.get(&(harness, id.into())).copied()
+    }
+
+    /// The session in a file that is named after it, whichever harness it is of.
+    pub fn find_at(&self, file: &Path) -> Option<&Row> {
+        let id = file.file_stem()?.to_str()?;
+        let rows = Harness::ALL.into_iter().filter_map(|harness| Some(&*self.rows[self.find(harness, id)?]));
+        let is_there = |row: &&Row| *row.session.location == *file || resolve(&row.session.location) == resolve(file);
+        rows.filter(is_there).next()
     }
 
     /// The row of the session that a session means by an id.

@@ -6,9 +6,10 @@ use super::inventory::weight;
 use crate::authority::Grant;
 use crate::harness::Live;
 use crate::limits;
-use crate::protocol::{Entry, Harness, Problem, Query, Reason, Source};
+use crate::protocol::{Entry, Harness, Problem, Query, Reason, Receipt, Source};
 use crate::runtime::Runtime;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::Path;
 use std::sync::Arc;
 
 impl Snapshot {
@@ -17,7 +18,7 @@ impl Snapshot {
         self.item_in(id, &Query::default(), grant).or_else(|| {
             let (harness, session) = id.split_once(':')?;
             let harness: Harness = harness.parse().ok()?;
-            let runs_it = |runtime: &&Runtime| runs(runtime, harness, session);
+            let runs_it = |runtime: &&Runtime| self.runs(runtime, harness, session);
             Some(self.join(self.visible_runtimes(grant).into_iter().find(runs_it)?, grant))
         })
     }
@@ -28,8 +29,8 @@ impl Snapshot {
         let runtimes = if looks { self.visible_runtimes(grant) } else { Vec::new() };
         if let Some(runtime) = runtimes.iter().find(|runtime| runtime.receipt.runtime_id == id) {
             let mut item = self.join(runtime, grant);
-            let source = &runtime.receipt.source;
-            let newest = runtimes.iter().find(|other| runs(other, source.harness, &source.session_id));
+            let [(harness, session), ..] = self.sessions_of(&runtime.receipt)[..] else { return Some(item) };
+            let newest = runtimes.iter().find(|other| self.runs(other, harness, session));
             // Of several runtimes the newest one has what is known beside.
             let is_newest = newest.is_some_and(|newest| newest.receipt.endpoint == runtime.receipt.endpoint);
             item.live = item.live.filter(|_| !twins && is_newest);
@@ -37,7 +38,7 @@ impl Snapshot {
         }
         let (harness, session) = id.split_once(':')?;
         let harness: Harness = harness.parse().ok()?;
-        if !twins && runtimes.iter().any(|runtime| runs(runtime, harness, session)) {
+        if !twins && runtimes.iter().any(|runtime| self.runs(runtime, harness, session)) {
             return None;
         }
         let row = self.visible_row(harness, session, grant);
@@ -50,7 +51,7 @@ impl Snapshot {
     pub fn entry(&self, item: &Item<'_>, grant: &Grant) -> Entry {
         let mut entry = item.to_entry(&self.stored, grant);
         if let Some((_, row)) = item.row.filter(|_| !self.observed.runtimes.is_empty()) {
-            let of_session = |runtime: &&Runtime| runs(runtime, row.harness, row.id());
+            let of_session = |runtime: &&Runtime| self.runs(runtime, row.harness, row.id());
             let ids: Vec<String> = self
                 .visible_runtimes(grant)
                 .into_iter()
@@ -86,7 +87,10 @@ impl Snapshot {
             if twins || item.live.is_some_and(|found| live.remove(&session_of(found)).is_none()) {
                 item.live = None;
             }
-            folded.extend(item.row.map(|(row, _)| row).filter(|_| !twins));
+            if !twins {
+                let sessions = self.sessions_of(&runtime.receipt).into_iter();
+                folded.extend(sessions.filter_map(|(harness, session)| self.visible_row(harness, session, grant)));
+            }
             items.push(item);
         }
         let mut by_row: HashMap<usize, &Live> = HashMap::new();
@@ -106,13 +110,30 @@ impl Snapshot {
 
     /// A runtime with its stored session and with what else tells that it lives.
     fn join<'a>(&'a self, runtime: &'a Runtime, grant: &Grant) -> Item<'a> {
-        let source = &runtime.receipt.source;
-        let row = self.visible_row(source.harness, &source.session_id, grant);
+        let sessions = self.sessions_of(&runtime.receipt);
+        let row = sessions.iter().find_map(|(harness, session)| self.visible_row(*harness, session, grant));
+        let mut live = self.visible_live(grant);
         Item {
             row: row.map(|row| (row, &*self.stored.rows[row])),
-            live: self.visible_live(grant).remove(&(source.harness, &source.session_id)),
+            live: sessions.iter().find_map(|session| live.remove(session)),
             runtime: Some(runtime),
         }
+    }
+
+    /// The sessions of a runtime: the one that it writes to, and the one that its receipt calls its source. They differ
+    /// where a runtime resumed a session into a file of its own, which `persistenceLocation` then names: the source grows
+    /// no more. Supercode 0.5.150 does so at `resume --serve`.
+    pub fn sessions_of<'a>(&'a self, receipt: &'a Receipt) -> Vec<(Harness, &'a str)> {
+        let source = (receipt.source.harness, &*receipt.source.session_id);
+        let location = receipt.metadata.persistence_location.as_deref().map(Path::new);
+        let written = location.and_then(|location| self.stored.find_at(location));
+        let written = written.map(|row| (row.harness, row.id())).filter(|written| *written != source);
+        written.into_iter().chain([source]).collect()
+    }
+
+    /// Whether a runtime runs this session.
+    pub fn runs(&self, runtime: &Runtime, harness: Harness, session: &str) -> bool {
+        self.sessions_of(&runtime.receipt).contains(&(harness, session))
     }
 
     fn visible_row(&self, harness: Harness, id: &str, grant: &Grant) -> Option<usize> {
@@ -218,10 +239,4 @@ impl Snapshot {
 /// Which session lives.
 fn session_of(live: &Live) -> (Harness, &str) {
     (live.harness, &live.session_id)
-}
-
-/// Whether a runtime runs this session.
-fn runs(runtime: &Runtime, harness: Harness, session_id: &str) -> bool {
-    let source = &runtime.receipt.source;
-    source.harness == harness && source.session_id == session_id
 }

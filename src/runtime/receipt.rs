@@ -212,11 +212,19 @@ impl Record {
         Ok(())
     }
 
+    /// The ids of the session that it runs: its source's, and the one of the file that it writes to where that is named
+    /// after another session.
+    pub fn session_ids(&self) -> impl Iterator<Item = &str> {
+        let written =
+            self.metadata.persistence_location.as_deref().and_then(|file| Path::new(file).file_stem()?.to_str());
+        written.into_iter().chain([&*self.source.session_id])
+    }
+
     /// Whether this is the conversation that it runs. Workspaces are the same where they lead to the same place.
     pub fn runs(&self, source: &Source) -> bool {
         let place = |workspace: &str| resolve(Path::new(workspace));
         self.source.harness == source.harness
-            && self.source.session_id == source.session_id
+            && self.session_ids().any(|id| id == source.session_id)
             && Path::new(&source.workspace).is_absolute()
             && place(&self.source.workspace) == place(&source.workspace)
     }

@@ -3,10 +3,11 @@
 use super::{Context, Service};
 use crate::limits;
 use crate::protocol::{
-    CoverageParams, CoverageResult, DescribeParams, DescribeResult, Harness, HarnessCoverage, ListParams, ListResult,
-    Query, Reason, RootCoverage, RpcError, Source, SourceState, State, StateSource, StatesParams, StatesResult,
+    CoverageParams, CoverageResult, DescribeParams, DescribeResult, Endpoint, Harness, HarnessCoverage, ListParams,
+    ListResult, Query, Reason, RootCoverage, RpcError, SourceState, State, StateSource, StatesParams, StatesResult,
 };
 use crate::registry::{Attendant, Error, Request, RootReport};
+use crate::runtime::Known;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -112,13 +113,20 @@ pub(super) async fn states(
         return Err(RpcError::new(Reason::InvalidParams, why));
     }
     let asked: HashSet<&StateSource> = params.sources.iter().collect();
-    let of = |source: &Source| StateSource { harness: source.harness, session_id: source.session_id.clone() };
+    let of = |known: &Known| -> Vec<StateSource> {
+        let of = |id: &str| StateSource { harness: known.record.source.harness, session_id: id.to_owned() };
+        known.record.session_ids().map(of).collect()
+    };
     let mut known = super::runtime::published(&service, &context).await?.known;
-    known.retain(|known| asked.contains(&of(&known.record.source)));
-    let mut states: HashMap<StateSource, State> = HashMap::new();
+    known.retain(|known| of(known).iter().any(|source| asked.contains(source)));
+    let sources: HashMap<Endpoint, Vec<StateSource>> =
+        known.iter().map(|known| (known.record.endpoint.clone(), of(known))).collect();
+    let mut states: HashMap<&StateSource, State> = HashMap::new();
     // The newest first: of several for one source that one counts.
     for runtime in service.runtimes.ask(known).await.runtimes {
-        states.entry(of(&runtime.receipt.source)).or_insert(runtime.state);
+        for source in sources.get(&runtime.receipt.endpoint).into_iter().flatten() {
+            states.entry(source).or_insert(runtime.state);
+        }
     }
     let state = |source: StateSource| {
         let state = states.get(&source).copied();

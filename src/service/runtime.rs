@@ -194,13 +194,14 @@ async fn by_session(
     id: String,
 ) -> Result<Arc<Known>, RpcError> {
     let (of, asking) = (service.clone(), context.clone());
-    let (entry, id) = blocking(move || -> Result<_, RpcError> {
+    let known = blocking(move || -> Result<_, RpcError> {
         let snapshot = of.registry.snapshot(&asking)?;
-        Ok((snapshot.item(&id, &asking.grant).map(|item| (item.harness(), item.session_id().to_owned())), id))
+        let item = snapshot.item(&id, &asking.grant).ok_or_else(|| registry::missing(&id))?;
+        let session = (item.harness(), item.session_id());
+        known.retain(|known| snapshot.sessions_of(&known.record.public(None)).contains(&session));
+        Ok(known)
     })
     .await??;
-    let (harness, session_id) = entry.ok_or_else(|| registry::missing(&id))?;
-    known.retain(|known| known.record.source.harness == harness && known.record.source.session_id == session_id);
     let observed = service.runtimes.ask(known.clone()).await;
     let answering = observed.runtimes.first().map(|runtime| runtime.receipt.endpoint.clone());
     let found = match answering {
