@@ -301,10 +301,16 @@ pub const RECEIPT_TEMPORARY_AGE: Duration = Duration::from_secs(60);
 
 // Runtimes: what they are asked, and for how long.
 
-/// How long a runtime is given to describe itself for a list.
+/// How long a runtime is given to describe itself.
 pub const PROBE: Duration = Duration::from_secs(1);
-/// How long a list waits for a runtime that was silent the last time; the probe itself goes on behind it.
-pub const PROBE_SILENT: Duration = Duration::from_millis(50);
+/// How long a list waits for that; the probe itself continues. One that was silent the last time is not waited for at all.
+pub const PROBE_LIST: Duration = Duration::from_millis(500);
+/// The same for the first state of a watch, which hears of it later.
+pub const PROBE_WATCH: Duration = Duration::from_millis(100);
+/// How long a runtime that described itself is given to report its leases.
+pub const PROBE_LEASE: Duration = Duration::from_millis(250);
+/// The same where it did not report them the last time.
+pub const PROBE_LEASE_AGAIN: Duration = Duration::from_millis(50);
 /// Failures in a row after which a runtime is given up.
 pub const OUTAGE_FAILURES: u32 = 3;
 /// How long they must last, and the longest time between two of them.

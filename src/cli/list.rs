@@ -234,6 +234,9 @@ fn runtime(entry: &Entry, waiting_for: Option<&str>) -> Option<String> {
     let looking = entry.observers.iter().flatten().filter(|one| Some(one.client_id.as_str()) != driver).count();
     let driven = driver.map(|driver| format!("{driver} drives"));
     let looked_at = (looking > 0).then(|| if looking == 1 { "1 looks".to_owned() } else { format!("{looking} look") });
+    if entry.state == State::Live && entry.observers.is_none() {
+        return Some("runtime: does not answer".to_owned());
+    }
     let told: Vec<String> = waiting_for.map(str::to_owned).into_iter().chain(driven).chain(looked_at).collect();
     Some(if told.is_empty() { "runtime".to_owned() } else { format!("runtime: {}", told.join(", ")) })
 }

@@ -48,7 +48,7 @@ enum Command {
     /// Remove the receipt of a runtime that does not answer
     Forget {
         id: String,
-        /// Also one that answers
+        /// Also one whose process lives
         #[arg(long)]
         force: bool,
     },
@@ -161,10 +161,9 @@ fn lease(local: &Local, id: &str) -> Told {
     let found = local.list(ListParams { query: Some(query), cursor: None, limit: Some(i64::MAX) })?;
     let is_meant = |entry: &Entry| entry.endpoint.as_ref() == Some(&receipt.endpoint);
     let entry = found.entries.into_iter().find(is_meant);
-    let entry =
-        entry.ok_or_else(|| Failure::new(FAILED, "the runtime does not answer, or another one claims its id"))?;
-    let controller = entry.owner.and_then(|owner| owner.controller);
-    let observers = entry.observers.unwrap_or_default();
+    let known = entry.and_then(|entry| Some((entry.owner.and_then(|owner| owner.controller), entry.observers?)));
+    let (controller, observers) =
+        known.ok_or_else(|| Failure::new(FAILED, "the runtime does not answer, or another one claims its id"))?;
     let mut text = match &controller {
         Some(controller) => format!("{} drives\n", plain(&controller.client_id)),
         None => "nobody drives\n".to_owned(),

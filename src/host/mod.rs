@@ -126,7 +126,7 @@ impl Host {
 
     /// Ends the runtime as a client's `close` does. More than once is no error.
     pub fn close(&self) {
-        self.conversation.close();
+        self.conversation.close(None);
     }
 
     /// Waits until the runtime has ended and those who were told of it have heard it, which is bounded. Says why; again

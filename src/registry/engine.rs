@@ -76,15 +76,26 @@ impl Engine {
     }
 }
 
-/// Asks the runtimes what they do: at once when a receipt may have come or gone, and again and again while there are any.
+/// Asks the runtimes what they do: immediately when a receipt may have come or gone, and repeatedly while there are any.
+/// What one answers is published when it comes, so none delays another.
 async fn poll(runtimes: Arc<Runtimes>, signals: Arc<Signals>) {
     loop {
-        let observed = runtimes.observe().await;
-        signals.post(|told| told.observed = Some(observed));
-        match runtimes.pace() {
-            // What came up meanwhile is not waited for.
-            Some(pace) => drop(tokio::time::timeout(pace, signals.receipts.notified()).await),
-            None => signals.receipts.notified().await,
+        let mut round = runtimes.round().await;
+        let begun = tokio::time::Instant::now();
+        loop {
+            let observed = round.observed();
+            signals.post(|told| told.observed = Some(observed));
+            let next = async {
+                match runtimes.pace() {
+                    Some(pace) => tokio::time::sleep_until(begun + pace).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = round.more() => {}
+                () = signals.receipts.notified() => break,
+                () = next => break,
+            }
         }
     }
 }

@@ -30,6 +30,7 @@ pub use subscription::Subscription;
 pub use watch::{Ready, Watching};
 
 use crate::harness::{Homes, Live, Root};
+use crate::limits;
 use crate::protocol::{Harness, Problem, RootOrigin, Skipped};
 use crate::runtime::{Observed, Runtimes};
 use engine::Engine;
@@ -140,8 +141,13 @@ impl Registry {
 
     /// Reads what changed, and answers the inventory as it is now.
     pub fn snapshot(&self, attendant: &dyn Attendant) -> Result<Arc<Snapshot>, Error> {
+        self.snapshot_within(limits::PROBE_LIST, attendant)
+    }
+
+    /// The same, where each runtime is waited for no longer than this.
+    pub fn snapshot_within(&self, patience: Duration, attendant: &dyn Attendant) -> Result<Arc<Snapshot>, Error> {
         // They are asked while the files are read.
-        let look = self.runtimes.look();
+        let look = self.runtimes.look(patience);
         self.read(attendant)?;
         let observed = look.finish();
         let mut published = self.published();

@@ -48,6 +48,15 @@ pub struct Descriptor {
     pub actions: Actions,
 }
 
+/// What a runtime answers to a submit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// What the turn ended with.
+    Text(String),
+    /// A bare number, which may be what the turn ended with, or that of a request which only began.
+    Number,
+}
+
 /// What a client that joins needs to know.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
@@ -147,14 +156,26 @@ impl Api {
         self.leases("frontend.v2.detach").await
     }
 
-    /// Runs a turn and waits for its end, however long: what it ended with.
-    pub async fn submit(&self, prompt: &str, images: &[String]) -> Result<String, Error> {
+    /// Runs a turn and waits for what the runtime answers, however long. Most wait for the turn's end.
+    pub async fn submit(&self, prompt: &str, images: &[String]) -> Result<Reply, Error> {
         #[derive(Deserialize)]
         struct Wire {
-            reply: String,
+            reply: Value,
         }
         let raw = self.call("frontend.v2.submit", &Prompt { prompt, image_urls: images }, RUNTIME_ANSWER).await?;
-        Ok(object::<Wire>(&raw)?.reply)
+        match object::<Wire>(&raw)?.reply {
+            Value::Number(_) => Ok(Reply::Number),
+            Value::String(text) if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) => {
+                Ok(Reply::Number)
+            }
+            Value::String(text) => Ok(Reply::Text(text)),
+            _ => Err(Error::malformed("the reply is not a text")),
+        }
+    }
+
+    /// A text that is made of parts of what the runtime said, without its token.
+    pub(super) fn clean(&self, text: String) -> Result<String, Error> {
+        self.client.clean(text)
     }
 
     /// Starts a turn. True: the runtime took it.

@@ -4,9 +4,10 @@ use super::api::Api;
 use super::attach::Calls;
 use super::error::Error;
 use super::http::{Caller, Client};
+use super::turns::Turns;
 use crate::authority::Subject;
 use crate::limits;
-use crate::protocol::{Endpoint, Lease, Permission};
+use crate::protocol::{Endpoint, Lease, Permission, RuntimeEvent};
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -34,8 +35,12 @@ pub struct Attachment {
     ttl: Mutex<Duration>,
     ended: CancellationToken,
     dismissed: AtomicBool,
+    /// The client that closes the runtime, where that is known.
+    closed_by: Mutex<Option<String>>,
     /// Set when the runtime has forgotten the client: who drives and who looks then, where it said so.
     left: watch::Sender<Option<Option<Lease>>>,
+    /// What was heard of turns, while somebody waits for the end of one.
+    pub(super) turns: watch::Sender<Turns>,
     /// Set when nothing of it is left.
     gone: CancellationToken,
 }
@@ -62,7 +67,9 @@ impl Attachment {
             ttl: Mutex::default(),
             ended,
             dismissed: AtomicBool::new(false),
+            closed_by: Mutex::default(),
             left: watch::Sender::new(None),
+            turns: watch::Sender::default(),
             gone: CancellationToken::new(),
         }
     }
@@ -133,6 +140,17 @@ impl Attachment {
         self.ended.cancel();
     }
 
+    /// Notes who closes the runtime; `None`: nobody does.
+    pub(super) fn note_closing(&self, client_id: Option<&str>) {
+        *self.closed_by.lock().unwrap_or_else(PoisonError::into_inner) = client_id.map(str::to_owned);
+    }
+
+    /// Why the stream of events ended, where another client of ours closed the runtime.
+    pub(super) fn why_closed(&self) -> Option<String> {
+        let client = self.closed_by.lock().unwrap_or_else(PoisonError::into_inner);
+        client.as_ref().map(|client| format!("the client `{client}` closed the runtime"))
+    }
+
     /// Whether it was ended so.
     pub(super) fn is_dismissed(&self) -> bool {
         self.dismissed.load(Ordering::SeqCst)
@@ -145,6 +163,18 @@ impl Attachment {
 
     pub(super) fn left(&self, lease: Option<Lease>) {
         self.left.send_replace(Some(lease));
+    }
+
+    /// Notes what an event says of turns, if somebody waits for that.
+    pub(super) fn note_event(&self, event: &RuntimeEvent) {
+        if self.turns.receiver_count() > 0 {
+            self.turns.send_modify(|turns| turns.note(event));
+        }
+    }
+
+    /// Waits until nothing of it is left.
+    pub(super) async fn is_gone(&self) {
+        self.gone.cancelled().await;
     }
 
     pub(super) fn gone(&self) {

@@ -112,6 +112,16 @@ impl Error {
         }
     }
 
+    /// Whether the runtime may be there nevertheless: nothing says that something else, or nobody, is at its address.
+    pub(super) fn leaves_it_live(&self) -> bool {
+        match self {
+            Self::Silent(_) => true,
+            Self::Remote(error) => !matches!(error.reason(), Reason::Unauthenticated | Reason::Unauthorized),
+            Self::Http { status, .. } => *status >= 500,
+            error => error.sign() == Sign::Untried,
+        }
+    }
+
     /// What it says of whether the runtime is there.
     pub(super) fn sign(&self) -> Sign {
         use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
@@ -160,6 +170,19 @@ impl From<Error> for RpcError {
 }
 
 impl RemoteError {
+    /// That a turn failed, as a runtime says it.
+    pub(super) fn execution(message: &str) -> Self {
+        Self {
+            code: -32002,
+            name: Some("execution".to_owned()),
+            operation: None,
+            message: message.to_owned(),
+            permission: None,
+            holder: None,
+            expires_at_ms: None,
+        }
+    }
+
     /// By its name first, then by its code.
     pub fn reason(&self) -> Reason {
         if let Some(name) = &self.name {

@@ -143,6 +143,11 @@ impl Client {
         self.scrub.json(bytes)
     }
 
+    /// A text of the runtime that may go on to a client.
+    pub(super) fn clean(&self, text: String) -> Result<String, Error> {
+        String::from_utf8(self.scrub.clean(text.into_bytes())).map_err(|_| Error::malformed("it is not valid UTF-8"))
+    }
+
     fn request(
         &self,
         caller: &Caller,

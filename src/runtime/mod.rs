@@ -21,10 +21,11 @@ mod runtimes;
 mod sse;
 #[cfg(test)]
 mod tests;
+mod turns;
 pub mod wire;
 
 pub use address::{Address, AddressError};
-pub use api::{Api, Descriptor, EventStream, Snapshot};
+pub use api::{Api, Descriptor, EventStream, Reply, Snapshot};
 pub use attach::timely;
 pub use attachment::Attachment;
 pub use error::{Error, RemoteError};
@@ -34,7 +35,7 @@ pub use observed::{Observed, Runtime, Trouble};
 pub use probe::Known;
 pub use receipt::{Record, Refusal};
 pub use receipts::{Error as ReceiptError, Listing, Receipts};
-pub use runtimes::{Joining, Look, Published, Runtimes};
+pub use runtimes::{Joining, Look, Published, Round, Runtimes};
 
 /// The events of a stream that comes in these parts, for tests and fuzzing. `None` where one is too large.
 #[doc(hidden)]

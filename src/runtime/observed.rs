@@ -2,10 +2,10 @@
 
 use crate::protocol::{Actions, Lease, Problem, Receipt, Source, State};
 
-/// The runtimes that answered, and what is wrong with others.
+/// The runtimes that live, and what is wrong with them and with others.
 #[derive(Clone, Debug, Default)]
 pub struct Observed {
-    /// The newest first, then by id.
+    /// Those that live, the newest first, then by id.
     pub runtimes: Vec<Runtime>,
     /// What could not be read, or did not answer as it should.
     pub troubles: Vec<Trouble>,
@@ -22,7 +22,7 @@ pub struct Trouble {
     pub source: Option<Source>,
 }
 
-/// A runtime that answered.
+/// A runtime that lives.
 #[derive(Clone, Debug)]
 pub struct Runtime {
     /// How it is published.
@@ -45,7 +45,19 @@ pub struct Runtime {
     pub lease: Option<Lease>,
 }
 
+impl Observed {
+    /// Those that answered.
+    pub fn answering(self) -> impl Iterator<Item = Runtime> {
+        self.runtimes.into_iter().filter(Runtime::answers)
+    }
+}
+
 impl Runtime {
+    /// Whether it answered, and does not only live.
+    pub fn answers(&self) -> bool {
+        self.receipt.reachable == Some(true)
+    }
+
     /// Whether nothing but clocks tells the two apart.
     pub fn is_as(&self, other: &Self) -> bool {
         let who = |runtime: &Self| {

@@ -7,22 +7,24 @@ use super::observed::{Runtime, Trouble};
 use super::outage::{Outage, Sign};
 use super::receipt::Record;
 use crate::limits;
-use crate::protocol::{Lease, Permission, Problem, Reason, presentable};
+use crate::platform::process;
+use crate::protocol::{Actions, Lease, Permission, Problem, Reason, State, presentable};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::timeout;
 
 /// A published runtime that this server knows: its connections, and how it answered.
 pub struct Known {
     /// Its receipt.
     pub record: Arc<Record>,
     pub(super) client: Arc<Client>,
-    state: Mutex<State>,
+    state: Mutex<Answers>,
 }
 
+/// How it answered.
 #[derive(Default)]
-struct State {
+struct Answers {
     outage: Outage,
     /// Whether it took the connection and said nothing the last time.
     silent: bool,
@@ -31,6 +33,8 @@ struct State {
     reachable: Option<bool>,
     /// The probe that is on its way.
     probing: Option<watch::Receiver<Option<Outcome>>>,
+    /// What the last probe that ended came to.
+    last: Option<Outcome>,
 }
 
 /// What a probe came to.
@@ -38,7 +42,7 @@ pub type Outcome = Arc<Probed>;
 
 /// What a probe came to.
 pub struct Probed {
-    /// The runtime, if it answered.
+    /// The runtime, if it lives: `receipt.reachable` says whether it answered.
     pub runtime: Option<Runtime>,
     /// What is wrong.
     pub trouble: Option<Trouble>,
@@ -79,40 +83,57 @@ impl Known {
         describe(&self.record, &looking(&self.record, &self.client)).await
     }
 
-    /// Asks it what it does. Of one that was silent the last time the answer is not waited for as long, but it is noted
-    /// when it comes.
-    pub async fn probe(self: &Arc<Self>) -> Outcome {
-        let (mut answer, patience) = self.begin();
-        let answered = tokio::time::timeout(patience, answer.wait_for(Option::is_some)).await;
+    /// Asks it what it does, and waits so long for the answer, which is noted when it comes later. One that was silent the
+    /// last time, or whose process is stopped, is not waited for.
+    pub async fn probe(self: &Arc<Self>, patience: Duration) -> Outcome {
+        let (mut answer, is_silent) = self.begin();
+        let patience = if is_silent { Duration::ZERO } else { patience };
+        let answered = timeout(patience, answer.wait_for(Option::is_some)).await;
         let outcome = answered.ok().and_then(|changed| changed.ok().and_then(|outcome| outcome.clone()));
-        outcome.unwrap_or_else(|| Arc::new(self.failed(None)))
+        outcome.unwrap_or_else(|| {
+            self.state().reachable = Some(false);
+            Arc::new(self.failed(None))
+        })
     }
 
-    fn begin(self: &Arc<Self>) -> (watch::Receiver<Option<Outcome>>, Duration) {
+    /// The same, however long the probe takes; `None` where it failed.
+    pub async fn probe_to_its_end(self: &Arc<Self>) -> Option<Outcome> {
+        let (mut answer, _) = self.begin();
+        answer.wait_for(Option::is_some).await.ok().and_then(|outcome| outcome.clone())
+    }
+
+    /// What the last probe that ended came to; `None` before the first one has.
+    pub fn last(&self) -> Option<Outcome> {
+        self.state().last.clone()
+    }
+
+    fn begin(self: &Arc<Self>) -> (watch::Receiver<Option<Outcome>>, bool) {
+        let is_stopped = process::is_stopped(self.record.pid);
         let mut state = self.state();
-        let patience = if state.silent { limits::PROBE_SILENT } else { limits::PROBE * 2 };
-        if let Some(probing) = state.probing.as_ref().filter(|_| state.silent) {
-            return (probing.clone(), patience);
+        let is_silent = state.silent || is_stopped;
+        if let Some(probing) = state.probing.as_ref().filter(|_| is_silent) {
+            return (probing.clone(), is_silent);
         }
         let (tell, answer) = watch::channel(None);
         state.probing = Some(answer.clone());
         let known = self.clone();
         tokio::spawn(async move {
-            let outcome = known.ask().await;
-            known.state().probing = None;
+            let outcome = Arc::new(known.ask().await);
+            let mut state = known.state();
+            (state.probing, state.last) = (None, Some(outcome.clone()));
+            drop(state);
             // Nobody may wait any more.
-            let _ = tell.send(Some(Arc::new(outcome)));
+            let _ = tell.send(Some(outcome));
         });
-        (answer, patience)
+        (answer, is_silent)
     }
 
     async fn ask(&self) -> Probed {
         let api = looking(&self.record, &self.client);
-        let deadline = Instant::now() + limits::PROBE;
-        match timeout_at(deadline, describe(&self.record, &api)).await {
+        match timeout(limits::PROBE, describe(&self.record, &api)).await {
             Ok(Ok(descriptor)) => {
                 self.note(Sign::Contact);
-                self.answered(descriptor, self.lease(&api, deadline).await)
+                self.answered(descriptor, self.lease(&api).await)
             }
             Ok(Err(error)) => {
                 let forget = self.note(error.sign());
@@ -127,10 +148,10 @@ impl Known {
     }
 
     /// Who drives and who looks; `Err(None)` where it does not say in time.
-    async fn lease(&self, api: &Api, deadline: Instant) -> Result<Lease, Option<Error>> {
+    async fn lease(&self, api: &Api) -> Result<Lease, Option<Error>> {
         let was_silent = self.state().lease_silent;
-        let deadline = if was_silent { Instant::now() + limits::PROBE_SILENT } else { deadline };
-        let answer = timeout_at(deadline, api.lease()).await;
+        let patience = if was_silent { limits::PROBE_LEASE_AGAIN } else { limits::PROBE_LEASE };
+        let answer = timeout(patience, api.lease()).await;
         self.state().lease_silent = answer.is_err();
         answer.map_err(|_| None)?.map_err(Some)
     }
@@ -152,11 +173,29 @@ impl Known {
         Probed { runtime: Some(runtime), trouble, forget: false }
     }
 
+    /// It did not say what it does. Its receipt was held against its process, so it lives unless something else is there.
     fn failed(&self, error: Option<&Error>) -> Probed {
-        Probed { runtime: None, trouble: Some(trouble(&self.record, error)), forget: false }
+        let lives = error.is_none_or(Error::leaves_it_live);
+        let runtime = lives.then(|| {
+            let receipt = self.record.public(Some(false));
+            let profile = receipt.metadata.profile.clone();
+            let actions = Actions::default();
+            Runtime {
+                receipt,
+                state: State::Live,
+                waiting_for: None,
+                title: None,
+                agent: None,
+                model: None,
+                profile,
+                actions,
+                lease: None,
+            }
+        });
+        Probed { runtime, trouble: Some(trouble(&self.record, error)), forget: false }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, Answers> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -171,7 +210,7 @@ fn looking(record: &Record, client: &Arc<Client>) -> Api {
 fn trouble(record: &Record, error: Option<&Error>) -> Trouble {
     let (reason, message) = match error {
         Some(error) => (error.reason(), presentable(error.to_string())),
-        None => (Reason::Timeout, "the runtime takes connections and does not answer".to_owned()),
+        None => (Reason::Timeout, format!("the runtime does not answer; its process {} lives", record.pid)),
     };
     let problem = Problem {
         harness: Some(record.source.harness),

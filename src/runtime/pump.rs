@@ -10,6 +10,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 
+/// The kind of event that ends an attachment.
+const DISCONNECTED: &str = "disconnected";
+
 /// What stands between a runtime's stream and the client.
 pub struct Pump {
     pub attachment: Arc<Attachment>,
@@ -73,7 +76,10 @@ impl Pump {
         if attachment.is_dismissed() {
             return self.tell_end("it is out of the client's scope now, or may not be observed any more").await;
         }
-        if let Some(last) = last {
+        if let Some(mut last) = last {
+            if last.kind == DISCONNECTED {
+                last.reason = attachment.why_closed().or(last.reason);
+            }
             queue.push(last);
             tokio::select! {
                 () = ended.cancelled() => {}
@@ -94,6 +100,7 @@ impl Pump {
                 event = stream.next(), if !full => match event {
                     Ok(Some(event)) => {
                         if event.sequence.is_some_and(|sequence| self.merge.admits(sequence)) {
+                            self.attachment.note_event(&event);
                             queue.push(event);
                         }
                     }
@@ -162,6 +169,6 @@ fn lagged(cursor: u64) -> RuntimeEvent {
 
 fn disconnected(reason: Option<&str>) -> RuntimeEvent {
     let reason = reason.unwrap_or("the runtime ended the stream of events; attach again").to_owned();
-    let kind = "disconnected".to_owned();
+    let kind = DISCONNECTED.to_owned();
     RuntimeEvent { sequence: None, kind, payload: None, cursor: None, reason: Some(reason) }
 }

@@ -7,7 +7,7 @@ use super::error::Error;
 use super::http::Caller;
 use super::merge::Merge;
 use super::observed::{Observed, Trouble};
-use super::probe::Known;
+use super::probe::{Known, Outcome};
 use super::pump::Pump;
 use super::receipts::Receipts;
 use crate::authority::{Grant, Subject};
@@ -70,6 +70,44 @@ pub struct Joining {
 /// The inventory's look at all runtimes, on its way.
 pub struct Look(Handle, JoinHandle<Observed>);
 
+/// One time that all runtimes are asked, of which none waits for another.
+pub struct Round {
+    number: u64,
+    known: Vec<Arc<Known>>,
+    problems: Vec<Problem>,
+    probes: JoinSet<()>,
+}
+
+impl Round {
+    /// What is known by now. Nothing is said of a runtime that never answered and may yet.
+    pub fn observed(&self) -> Observed {
+        let mut observed = Observed::default();
+        self.known.iter().filter_map(|known| known.last()).for_each(|outcome| observed.note(&outcome));
+        observed.add(self.number, self.problems.clone());
+        observed
+    }
+
+    /// Waits until more is known; never, where all have answered.
+    pub async fn more(&mut self) {
+        if self.probes.join_next().await.is_none() {
+            return std::future::pending().await;
+        }
+        while self.probes.try_join_next().is_some() {}
+    }
+}
+
+impl Observed {
+    fn note(&mut self, outcome: &Outcome) {
+        self.runtimes.extend(outcome.runtime.clone());
+        self.troubles.extend(outcome.trouble.clone());
+    }
+
+    fn add(&mut self, number: u64, problems: Vec<Problem>) {
+        self.number = number;
+        self.troubles.extend(problems.into_iter().map(|problem| Trouble { problem, source: None }));
+    }
+}
+
 impl Look {
     /// Waits for it. Must not be called on a thread that serves connections.
     pub fn finish(self) -> Observed {
@@ -124,41 +162,57 @@ impl Runtimes {
         known.ok_or_else(|| super::receipts::Error::NotLive(endpoint.clone()))
     }
 
-    /// Begins to ask all runtimes what they do.
-    pub fn look(self: &Arc<Self>) -> Look {
+    /// Begins to ask all runtimes what they do, and waits so long for each.
+    pub fn look(self: &Arc<Self>, patience: Duration) -> Look {
         let runtimes = self.clone();
-        Look(self.handle.clone(), self.handle.spawn(async move { runtimes.observe().await }))
+        let observe = async move {
+            let Round { number, known, problems, .. } = runtimes.begin().await;
+            let mut observed = runtimes.ask(known, patience).await;
+            observed.add(number, problems);
+            observed
+        };
+        Look(self.handle.clone(), self.handle.spawn(observe))
     }
 
-    /// Asks all runtimes what they do. One that has failed for too long is forgotten.
-    pub async fn observe(self: &Arc<Self>) -> Observed {
-        let number = self.looks.fetch_add(1, Ordering::Relaxed) + 1;
-        let runtimes = self.clone();
-        let published = tokio::task::spawn_blocking(move || runtimes.published()).await.unwrap_or_default();
-        let mut observed = self.ask(published.known).await;
-        let unplaced = published.problems.into_iter().map(|problem| Trouble { problem, source: None });
-        observed.troubles.extend(unplaced);
-        observed.number = number;
-        observed
-    }
-
-    /// Asks some runtimes what they do, all at once; answers in their order.
-    pub async fn ask(self: &Arc<Self>, known: Vec<Arc<Known>>) -> Observed {
+    /// Asks some runtimes what they do, all at once, and waits so long for each; answers in their order. One that has
+    /// failed for too long is forgotten.
+    pub async fn ask(self: &Arc<Self>, known: Vec<Arc<Known>>, patience: Duration) -> Observed {
         let mut probes = JoinSet::new();
         for (place, known) in known.into_iter().enumerate() {
-            probes.spawn(async move { (place, known.probe().await, known) });
+            probes.spawn(async move { (place, known.probe(patience).await, known) });
         }
         let mut probed = probes.join_all().await;
         probed.sort_unstable_by_key(|(place, ..)| *place);
         let mut observed = Observed::default();
         for (_, outcome, known) in probed {
-            observed.runtimes.extend(outcome.runtime.clone());
-            observed.troubles.extend(outcome.trouble.clone());
+            observed.note(&outcome);
             if outcome.forget {
                 self.forget(&known).await;
             }
         }
         observed
+    }
+
+    async fn begin(self: &Arc<Self>) -> Round {
+        let number = self.looks.fetch_add(1, Ordering::Relaxed) + 1;
+        let runtimes = self.clone();
+        let published = tokio::task::spawn_blocking(move || runtimes.published()).await.unwrap_or_default();
+        Round { number, known: published.known, problems: published.problems, probes: JoinSet::new() }
+    }
+
+    /// Begins to ask all runtimes what they do, each at its own pace.
+    pub async fn round(self: &Arc<Self>) -> Round {
+        let mut round = self.begin().await;
+        for known in round.known.iter().cloned() {
+            let runtimes = self.clone();
+            round.probes.spawn(async move {
+                let outcome = known.probe_to_its_end().await;
+                if outcome.is_some_and(|outcome| outcome.forget) {
+                    runtimes.forget(&known).await;
+                }
+            });
+        }
+        round
     }
 
     /// How soon they should be asked again by who watches; `None` where there are none.
@@ -214,6 +268,13 @@ impl Runtimes {
     /// An attachment that is not over.
     pub fn attachment(&self, id: &str) -> Option<Arc<Attachment>> {
         lock(&self.attachments).get(id).filter(|attachment| attachment.is_there()).cloned()
+    }
+
+    /// Notes that a client closes a runtime, for the others that are attached to it; `None`: it did not come to that.
+    pub fn closing(&self, attachment: &Attachment, client_id: Option<&str>) {
+        let attachments = lock(&self.attachments);
+        let others = attachments.values().filter(|other| other.endpoint == attachment.endpoint);
+        others.filter(|other| other.id != attachment.id).for_each(|other| other.note_closing(client_id));
     }
 
     /// Ends the attachments that are out of scope now, and takes from the others what is not permitted any more.

@@ -123,7 +123,7 @@ pub(super) async fn states(
         known.iter().map(|known| (known.record.endpoint.clone(), of(known))).collect();
     let mut states: HashMap<&StateSource, State> = HashMap::new();
     // The newest first: of several for one source that one counts.
-    for runtime in service.runtimes.ask(known).await.runtimes {
+    for runtime in service.runtimes.ask(known, limits::PROBE_LIST).await.runtimes {
         for source in sources.get(&runtime.receipt.endpoint).into_iter().flatten() {
             states.entry(source).or_insert(runtime.state);
         }

@@ -58,8 +58,8 @@ pub(super) async fn discover(
 ) -> Result<DiscoverResult, RpcError> {
     let mut known = published(&service, &context).await?.known;
     known.retain(|known| known.record.runs(&params.source));
-    let observed = service.runtimes.ask(known).await;
-    Ok(DiscoverResult { endpoint: observed.runtimes.into_iter().next().map(|runtime| runtime.receipt.endpoint) })
+    let observed = service.runtimes.ask(known, limits::PROBE_LIST).await;
+    Ok(DiscoverResult { endpoint: observed.answering().next().map(|runtime| runtime.receipt.endpoint) })
 }
 
 pub(super) fn register(
@@ -87,8 +87,9 @@ pub(super) async fn forget(
     if params.force != Some(true) {
         let mut known = published(&service, &context).await?.known;
         known.retain(|known| known.record.endpoint == endpoint);
-        if !service.runtimes.ask(known).await.runtimes.is_empty() {
-            let why = "its owner lives and answers; `force` removes the receipt all the same";
+        if let Some(runtime) = service.runtimes.ask(known, limits::PROBE_LIST).await.runtimes.first() {
+            let how = if runtime.answers() { "lives and answers" } else { "lives, but does not answer" };
+            let why = format!("its owner, process {}, {how}; `force` removes the receipt anyway", runtime.receipt.pid);
             return Err(RpcError::new(Reason::Busy, why));
         }
     }
@@ -202,8 +203,8 @@ async fn by_session(
         Ok(known)
     })
     .await??;
-    let observed = service.runtimes.ask(known.clone()).await;
-    let answering = observed.runtimes.first().map(|runtime| runtime.receipt.endpoint.clone());
+    let observed = service.runtimes.ask(known.clone(), limits::PROBE_LIST).await;
+    let answering = observed.answering().next().map(|runtime| runtime.receipt.endpoint);
     let found = match answering {
         Some(endpoint) => known.into_iter().find(|known| known.record.endpoint == endpoint),
         None => known.into_iter().next(),
@@ -391,9 +392,20 @@ where
 {
     // Where control is another's the next heartbeat tells.
     attachment.hold();
-    let answer = ask(attachment, context, work).await?;
+    let answer = attachment.ask(|permission| context.grant.allows(permission), work).await.map_err(unfinished)?;
     attachment.hold();
     Ok(answer)
+}
+
+/// A runtime that did not answer in time may still do what it was asked.
+fn unfinished(error: runtime::Error) -> RpcError {
+    match error {
+        runtime::Error::Silent(_) => {
+            let why = "a prompt may still run: look at the runtime's state before you send it again";
+            RpcError::new(error.reason(), format!("{error}; {why}"))
+        }
+        error => error.into(),
+    }
 }
 
 /// Waits for a turn, however long. Who does not want the answer any more stops waiting; the turn goes on.
@@ -428,7 +440,8 @@ pub(super) async fn submit(
 ) -> Result<SubmitResult, RpcError> {
     let attachment = attachment(&service, &context, &params.attachment)?;
     let SubmitParams { prompt, images, .. } = params;
-    let submit = |api: Api| async move { api.submit(&prompt, &images.unwrap_or_default()).await };
+    let of = attachment.clone();
+    let submit = |api: Api| async move { of.submit(&api, &prompt, &images.unwrap_or_default()).await };
     Ok(SubmitResult { reply: turn(&attachment, &context, submit).await? })
 }
 
@@ -489,5 +502,11 @@ pub(super) async fn close(
     params: AttachmentParams,
 ) -> Result<CloseResult, RpcError> {
     let attachment = attachment(&service, &context, &params.attachment)?;
-    Ok(CloseResult { closed: ask(&attachment, &context, |api| async move { api.close().await }).await? })
+    // The other streams may end before the answer comes.
+    service.runtimes.closing(&attachment, Some(&attachment.client_id));
+    let closed = ask(&attachment, &context, |api| async move { api.close().await }).await;
+    if !matches!(closed, Ok(true)) {
+        service.runtimes.closing(&attachment, None);
+    }
+    Ok(CloseResult { closed: closed? })
 }

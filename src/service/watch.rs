@@ -37,7 +37,7 @@ pub(super) async fn watch(
     let id = Service::new_handle("subscription")?;
     let (of, asking) = (service.clone(), context.clone());
     let (subscription, revision, opened) = blocking(move || -> Result<_, RpcError> {
-        of.registry.snapshot(&asking)?;
+        of.registry.snapshot_within(limits::PROBE_WATCH, &asking)?;
         asking.check()?;
         let watching = Watching { id, query, grant: asking.grant.clone(), since: params.since };
         let begun = of.registry.watch(watching, of.limits().subscriptions);

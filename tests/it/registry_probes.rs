@@ -44,6 +44,20 @@ impl Scene {
         self.one_problem(&answer, reason)
     }
 
+    /// The other one is listed as live, of which nothing more is known, and one row of problems says why: its message.
+    #[track_caller]
+    fn is_live_with_one_problem(&mut self, reason: &str) -> String {
+        let answer = list(&mut self.server, json!({}));
+        assert_eq!(ids(&answer), ["good", "other"], "{reason}");
+        let entry = &answer["entries"][1];
+        assert_eq!(
+            (&entry["state"], &entry["persistedId"]),
+            (&json!("live"), &json!(format!("claude-code:{}", uuid(2))))
+        );
+        assert_eq!((entry.get("observers"), entry["activity"].get("status")), (None, None));
+        self.one_problem(&answer, reason)
+    }
+
     #[track_caller]
     fn one_problem(&self, answer: &Value, reason: &str) -> String {
         let [mut problem] = <[Value; 1]>::try_from(problems(answer)).unwrap_or_else(|all| panic!("{all:?}"));
@@ -140,22 +154,27 @@ fn a_bad_answer_costs_one_row_and_the_next_good_one_lists_it_again() {
         cases.push(("unauthenticated", Bad::Status(401, flavour)));
         cases.push(("unauthorized", Bad::Status(403, flavour)));
     }
-    for (status, reason) in [(400, "transport"), (404, "transport"), (500, "execution")] {
+    for (status, reason) in [(400, "transport"), (404, "transport")] {
         cases.push((reason, Bad::Status(status, Flavour::Hosted)));
     }
     cases.extend([301, 302, 307, 308].map(|status| ("transport", Bad::Redirect(status, target.clone()))));
     let error = |code: i64, name: &str, message: &str| {
         Bad::Error(json!({ "code": code, "name": name, "operation": null, "message": message }))
     };
-    cases.push(("busy", error(-32000, "busy", "later")));
-    cases.push(("execution", error(1, "unheard of", &"\u{1b}[2J\u{7}long ".repeat(10_000))));
-    scene.other.echo_token();
-    for (reason, bad) in cases {
+    // Who answers so is the runtime, whatever it refuses.
+    let refusals = [
+        ("busy", error(-32000, "busy", "later")),
+        ("execution", error(1, "unheard of", &"\u{1b}[2J\u{7}long ".repeat(10_000))),
+        ("execution", Bad::Status(500, Flavour::Hosted)),
+    ];
+    let refusals = refusals.map(|(reason, bad)| (reason, bad, true));
+    let cases = cases.into_iter().map(|(reason, bad)| (reason, bad, false)).chain(refusals);
+    for (reason, bad, is_live) in cases {
         let shown = format!("{bad:?}");
         scene.other.behave();
         scene.other.echo_token();
         scene.other.misbehave(Route::Rpc("describe".into()), bad);
-        let message = scene.costs_one_row(reason);
+        let message = if is_live { scene.is_live_with_one_problem(reason) } else { scene.costs_one_row(reason) };
         assert!(!message.is_empty(), "{}", shown.chars().take(200).collect::<String>());
         scene.other.behave();
         let answer = list(&mut scene.server, json!({}));
@@ -272,12 +291,12 @@ fn a_silent_or_a_slow_one_is_waited_for_once() {
         let mut scene = Scene::new();
         scene.other.let_through(20);
         scene.other.misbehave(Route::Any, bad);
-        scene.costs_one_row("timeout");
+        scene.is_live_with_one_problem("timeout");
         // Were each list to wait for the end of a probe of its own, there would be a probe for each.
         const LISTS: usize = 30;
         let probes = scene.other.seen_rpc("describe").len();
         for _ in 0..LISTS {
-            scene.costs_one_row("timeout");
+            scene.is_live_with_one_problem("timeout");
         }
         let probes = scene.other.seen_rpc("describe").len() - probes;
         assert!(probes < LISTS, "{probes} probes for {LISTS} lists");
@@ -288,13 +307,13 @@ fn a_silent_or_a_slow_one_is_waited_for_once() {
 fn a_list_is_answered_while_a_silent_one_is_still_being_asked() {
     let mut scene = Scene::new();
     scene.other.misbehave_times(Route::Rpc("describe".into()), 1, Bad::Silent);
-    scene.costs_one_row("timeout");
+    scene.is_live_with_one_problem("timeout");
     // The answer is made and held: this probe is open until the test lets it go, or until its own end.
     let begin = Instant::now();
     loop {
         scene.other.behave();
         scene.other.misbehave(Route::Rpc("describe".into()), Bad::Held("late".into()));
-        scene.costs_one_row("timeout");
+        scene.is_live_with_one_problem("timeout");
         scene.other.wait_held("late");
         scene.other.release("late");
         scene.other.behave();
@@ -307,7 +326,7 @@ fn a_list_is_answered_while_a_silent_one_is_still_being_asked() {
 }
 
 #[test]
-fn a_stopped_process_is_hidden_and_back_when_it_goes_on() {
+fn a_stopped_process_is_live_with_a_problem_until_it_continues() {
     let home = Home::new();
     home.project("-home-dev-demo", WORKSPACE).session(&uuid(1), "stopped", 60);
     let runtime = Process::start(hosting(&uuid(1), "one", WORKSPACE), &receipts_in(home.path()));
@@ -316,14 +335,37 @@ fn a_stopped_process_is_hidden_and_back_when_it_goes_on() {
     runtime.stop();
     for _ in 0..3 {
         let answer = list(&mut server, json!({}));
-        assert_eq!(ids(&answer), [format!("claude-code:{}", uuid(1))]);
+        assert_eq!((ids(&answer), &answer["entries"][0]["state"]), (vec!["one".to_owned()], &json!("live")));
         assert_eq!(problems(&answer)[0]["reason"], "timeout");
         let receipts = server.request("runtime/receipts", json!({})).result();
         assert_eq!(receipts["receipts"][0]["reachable"], false);
     }
     runtime.cont();
     let begin = Instant::now();
-    while listed(&mut server, json!({})) != ["one"] {
+    while list(&mut server, json!({}))["entries"][0]["state"] != "idle" {
         assert!(begin.elapsed() < DEADLINE);
     }
+}
+
+#[test]
+fn watch_does_not_wait_for_a_silent_runtime() {
+    let home = Home::new();
+    let receipts = receipts_in(home.path());
+    let [silent, good] = ["silent", "good"].map(|id| Runtime::start(Options::main(id, WORKSPACE)));
+    silent.publish(&receipts);
+    // This answer is held until the test ends, so whatever waited for it would wait for its deadline.
+    silent.misbehave(Route::Rpc("describe".into()), Bad::Silent);
+    let mut server = Spawn::new(home).open();
+    let watch = server.request("registry/watch", json!({})).result();
+    let expect = |server: &mut Server, id: &str, state: &str| {
+        server.expect_params("registry/event", |params| {
+            let entry = &params["event"]["entry"];
+            params["subscription"] == watch["subscription"] && entry["id"] == id && entry["state"] == state
+        });
+    };
+    expect(&mut server, "silent", "live");
+    good.publish(&receipts);
+    expect(&mut server, "good", "idle");
+    silent.behave();
+    expect(&mut server, "silent", "idle");
 }

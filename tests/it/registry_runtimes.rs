@@ -5,6 +5,7 @@ use crate::support::runtime::{Bad, Options, Route, Runtime};
 use crate::support::{Home, Server, Spawn, uuid};
 use serde_json::{Value, json};
 use std::fs;
+use std::path::Path;
 
 const WORKSPACE: &str = "/home/dev/demo";
 
@@ -388,4 +389,87 @@ fn a_runtime_may_call_itself_as_its_own_session_or_as_one_that_is_not_there() {
         let joined = server.request("runtime/attach", json!({ "id": id })).result();
         assert_eq!(joined["descriptor"]["session_id"], *id);
     }
+}
+
+/// A runtime that resumed a session of Supercode into a file of its own, as `supercode resume ID --serve` (0.5.150) does.
+struct Resumed {
+    runtime: Runtime,
+    server: Server,
+    written: std::path::PathBuf,
+}
+
+const FROZEN: &str = "162cb503b728713e-gentle-eagle";
+const GROWING: &str = "162cb503b728713e-merry-robin";
+
+impl Resumed {
+    fn new(is_written: bool) -> Self {
+        let home = Home::new();
+        let sessions = home.path().join(".config/supercode/sessions");
+        fs::create_dir_all(&sessions).unwrap();
+        let [frozen, written] = [FROZEN, GROWING].map(|id| sessions.join(format!("{id}.jsonl")));
+        say(&frozen, "before");
+        if is_written {
+            say(&written, "after");
+        }
+        let mut options = Options::main(GROWING, WORKSPACE);
+        options.source.session_id = FROZEN.to_owned();
+        let runtime = Runtime::start(options);
+        let receipt = runtime.receipt().with("/metadata/persistence_location", written.to_str().unwrap());
+        receipt.write(&receipts_in(home.path()));
+        let server = Spawn::new(home).args(["--allow", "observe,interact"]).open();
+        Self { runtime, server, written }
+    }
+}
+
+/// Writes a session of one prompt.
+fn say(file: &Path, text: &str) {
+    fs::write(file.with_extension("meta.json"), json!({ "title": text }).to_string()).unwrap();
+    fs::write(file, format!("{}\n", json!({ "role": "user", "content": text }))).unwrap();
+}
+
+#[test]
+fn resumed_runtime_is_one_row_of_the_file_that_grows() {
+    let Resumed { runtime, mut server, written } = Resumed::new(true);
+    let answer = list(&mut server, json!({}));
+    assert_eq!(ids(&answer), [GROWING]);
+    let entry = &answer["entries"][0];
+    let grown = format!("supercode:{GROWING}");
+    assert_eq!((&entry["sessionId"], &entry["persistedId"]), (&json!(GROWING), &json!(grown)));
+    assert_eq!((&entry["location"], &entry["title"]), (&json!(written), &json!("after")));
+    // Unmerged, all three are there.
+    let unmerged = list(&mut server, json!({ "twins": true }));
+    assert_eq!(unmerged["total"], 3);
+    // Each id leads to it.
+    for id in [GROWING.to_owned(), grown, format!("supercode:{FROZEN}")] {
+        let described = server.request("registry/describe", json!({ "id": id })).result();
+        assert_eq!(described["entry"]["id"], GROWING, "{id}");
+        let loaded = server.request("session/load", json!({ "id": id })).result();
+        assert_eq!(loaded["messages"][0]["content"][0]["text"], "after", "{id}");
+        server.request("runtime/attach", json!({ "id": id })).result();
+    }
+    for session in [FROZEN, GROWING] {
+        let source = json!({ "harness": "supercode", "sessionId": session });
+        let states = server.request("registry/states", json!({ "sources": [source] })).result();
+        assert_eq!(states["states"][0]["state"], "idle", "{session}");
+        let source = json!({ "harness": "supercode", "sessionId": session, "workspace": WORKSPACE });
+        let found = server.request("runtime/discover", json!({ "source": source })).result();
+        assert_eq!(found["endpoint"], entry["endpoint"], "{session}");
+    }
+    drop(runtime);
+}
+
+#[test]
+fn watch_moves_a_resumed_runtime_to_the_file_that_it_begins_to_write() {
+    let Resumed { runtime, mut server, written } = Resumed::new(false);
+    let frozen = list(&mut server, json!({}));
+    assert_eq!((ids(&frozen), &frozen["entries"][0]["title"]), (vec![GROWING.to_owned()], &json!("before")));
+    let watch = server.request("registry/watch", json!({})).result();
+    let is_titled = |params: &Value, title: &str| {
+        let entry = &params["event"]["entry"];
+        params["subscription"] == watch["subscription"] && entry["id"] == GROWING && entry["title"] == title
+    };
+    server.expect_params("registry/event", |params| is_titled(params, "before"));
+    say(&written, "after");
+    server.expect_params("registry/event", |params| is_titled(params, "after"));
+    drop(runtime);
 }

@@ -9,7 +9,7 @@ fn a_main_runtime_ends_and_its_attachments_are_told() {
     let options = Options::main("main-1", WORKSPACE).on("wait", [Step::Hold("turn".into())]);
     let (runtime, mut server) = with_runtime(options);
     let anna = server.attach(&runtime, json!({}))["attachment"].take();
-    let ben = server.attach(&runtime, json!({}))["attachment"].take();
+    let ben = server.attach(&runtime, json!({ "clientId": "ben" }))["attachment"].take();
     let turn = server.ask_at(&anna, "submit", json!({ "prompt": "wait" }));
     runtime.wait_held("turn");
     // Nobody needs control for it.
@@ -18,6 +18,8 @@ fn a_main_runtime_ends_and_its_attachments_are_told() {
     for at in [&anna, &ben] {
         let events = server.events_to(at, "disconnected");
         assert_eq!(events[events.len() - 2]["kind"], "turn_interrupted");
+        let by = events[events.len() - 1]["reason"].as_str().unwrap().contains("`ben` closed");
+        assert_eq!(by, at == &anna, "{events:?}");
         server.at(at, "close", json!({})).error().is(-32001, "not_found");
     }
     assert_eq!(server.request("registry/list", json!({})).result()["entries"], json!([]));

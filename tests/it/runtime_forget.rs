@@ -41,11 +41,9 @@ fn one_that_does_not_answer_goes() {
     let receipts = receipts_in(home.path());
     let kept = Runtime::start(Options::main("kept", WORKSPACE));
     kept.publish(&receipts);
-    let [refusing, silent, another] =
-        ["refusing", "silent", "another"].map(|id| Runtime::start(Options::main(id, WORKSPACE)));
-    let endpoints = [&refusing, &silent, &another].map(|runtime| runtime.publish(&receipts));
+    let [refusing, another] = ["refusing", "another"].map(|id| Runtime::start(Options::main(id, WORKSPACE)));
+    let endpoints = [&refusing, &another].map(|runtime| runtime.publish(&receipts));
     refusing.refuse();
-    silent.suspend();
     another.misbehave(Route::Any, Bad::lie("/result/session_id", "another one"));
     let mut dead = Process::start(Options::main("dead", WORKSPACE), &receipts);
     dead.kill();
@@ -56,6 +54,21 @@ fn one_that_does_not_answer_goes() {
     }
     assert_eq!(listed(&mut server, json!({})), ["kept"]);
     assert_eq!(files_in(server.home.path()).len(), 1);
+}
+
+#[test]
+fn receipt_of_a_stopped_process_goes_only_by_force() {
+    let home = Home::new();
+    let runtime = Process::start(Options::main("one", WORKSPACE), &receipts_in(home.path()));
+    runtime.stop();
+    let mut server = open(home);
+    let refused = server.request("runtime/forget", json!({ "endpoint": runtime.endpoint })).error();
+    refused.is(-32008, "busy");
+    assert!(refused.message.contains(&format!("process {}", runtime.pid())), "{}", refused.message);
+    assert_eq!(files_in(server.home.path()).len(), 1);
+    assert_eq!(forget(&mut server, &runtime.endpoint, json!(true)), true);
+    assert_eq!(files_in(server.home.path()).len(), 0);
+    runtime.cont();
 }
 
 #[test]

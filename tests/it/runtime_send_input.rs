@@ -18,6 +18,15 @@ fn the_answer_comes_when_the_turn_begins() {
     }
 }
 
+#[test]
+fn prompt_without_an_answer_may_still_run() {
+    let (runtime, mut server) = with_runtime(Options::main("main-1", WORKSPACE));
+    let at = server.attach(&runtime, json!({}))["attachment"].take();
+    runtime.misbehave(Route::Rpc("send_input".into()), Bad::Silent);
+    let silent = server.at(&at, "sendInput", json!({ "prompt": "x" })).error();
+    assert!(silent.is(-32012, "timeout").message.contains("may still run"), "{}", silent.message);
+}
+
 /// Every error of the contract, by its name, and by its code where it has none.
 #[test]
 fn what_a_runtime_refuses_has_a_reason_and_says_what_to_do() {

@@ -1,7 +1,7 @@
 //! Running a turn and waiting for its end.
 
-use crate::support::runtime::{Bad, Options, Route, Step};
-use crate::support::{WORKSPACE, with_runtime};
+use crate::support::runtime::{Bad, Options, Route, Runtime, Step};
+use crate::support::{Server, WORKSPACE, with_runtime};
 use serde_json::{Value, json};
 
 fn options() -> Options {
@@ -41,6 +41,57 @@ fn the_answer_waits_for_the_end_of_the_turn() {
         // An empty prompt is the runtime's to judge.
         assert_eq!(server.at(&at, "submit", json!({ "prompt": "" })).result(), json!({ "reply": "echo: " }));
     }
+}
+
+/// A runtime that answers each submit immediately with a number, as one of Supercode 0.5.150 that an ACP agent backs.
+fn answering_with(number: Value) -> (Runtime, Server) {
+    let text = |text: &str| Step::Text(text.into());
+    let options = Options::hosted("gemini", "main-1", WORKSPACE)
+        .on("work", [text("part0 "), Step::Hold("turn".into()), text("part1")])
+        .on("fail", [text("part0 "), Step::Fail("no model answers".into())]);
+    let (runtime, server) = with_runtime(options);
+    let body = json!({ "id": 1, "result": { "reply": number } }).to_string();
+    runtime.misbehave(Route::Rpc("submit".into()), Bad::Body(body.into_bytes()));
+    (runtime, server)
+}
+
+#[test]
+fn number_as_an_answer_waits_for_the_end_of_the_turn() {
+    for number in [json!("7"), json!(7)] {
+        let (runtime, mut server) = answering_with(number);
+        let at = server.attach(&runtime, json!({}))["attachment"].take();
+        let turn = server.ask_at(&at, "submit", json!({ "prompt": "work" }));
+        runtime.wait_seen("submit", 1);
+        runtime.prompt("work");
+        runtime.wait_held("turn");
+        server.events_to(&at, "text_delta");
+        server.pong();
+        runtime.release("turn");
+        assert_eq!(server.answer(turn).result(), json!({ "reply": "part0 part1" }));
+        // The next turn may end before it was answered that it began.
+        let turn = server.ask_at(&at, "submit", json!({ "prompt": "fail" }));
+        runtime.wait_seen("submit", 2);
+        runtime.prompt("fail");
+        let failed = server.answer(turn).error();
+        assert!(failed.is(-32014, "execution").message.contains("no model answers"), "{}", failed.message);
+        let turn = server.ask_at(&at, "submit", json!({ "prompt": "work" }));
+        runtime.wait_seen("submit", 3);
+        runtime.prompt("other");
+        assert_eq!(server.answer(turn).result(), json!({ "reply": "echo: other" }));
+    }
+}
+
+#[test]
+fn number_as_an_answer_fails_where_the_stream_ends_within_the_turn() {
+    let (runtime, mut server) = answering_with(json!("7"));
+    let at = server.attach(&runtime, json!({}))["attachment"].take();
+    let turn = server.ask_at(&at, "submit", json!({ "prompt": "work" }));
+    runtime.wait_seen("submit", 1);
+    runtime.prompt("work");
+    server.events_to(&at, "text_delta");
+    runtime.refuse();
+    runtime.cut();
+    server.answer(turn).error().is(-32013, "transport");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::cli::output::{Failure, drain, json_line, note, plain};
 use crate::cli::{FAILED, live};
 use crate::limits;
 use crate::platform::signals::Signals;
-use crate::platform::stdio::{self, Input};
+use crate::platform::stdio::{self, Input, Output};
 use crate::protocol::{AttachResult, Reason, RpcError};
 use serde::Serialize;
 use serde_json::Value;
@@ -57,39 +57,56 @@ pub async fn run(
     signals: &mut Signals,
 ) -> Result<ExitCode, Failure> {
     let (input, mut output) = stdio::open()?;
-    let mut closed = Box::pin(output.closed());
     let mut lines = Lines { input, bytes: Vec::new(), ended: false };
     let (view, out) = (View::new(args.verbose), Vec::new());
     let mut plain = Plain { args, session, view, out, turn: None, refused: None, failed: false };
     plain.open(joined)?;
-    while !(lines.ended && plain.is_done()) {
-        let (is_idle, due, waits) = (plain.is_idle(), plain.due(), !plain.out.is_empty());
-        tokio::select! {
-            biased;
-            signal = signals.next() => return Ok(ExitCode::from(128 + signal)),
-            () = &mut closed => return Err(Failure::Unread),
-            written = drain(&mut output, &mut plain.out), if waits => written?,
-            () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => plain.try_again(),
-            line = lines.next(), if is_idle && !lines.ended => plain.take(line?),
-            came = plain.session.next(), if plain.out.len() < WAITING => match came {
-                Some(Came::Event(event)) if event.kind == "disconnected" => {
-                    plain.event(&event)?;
-                    drain(&mut output, &mut plain.out).await?;
-                    return Err(Failure::new(FAILED, super::super::output::plain(&event.reason.unwrap_or_default())));
-                }
-                Some(Came::Event(event)) => plain.event(&event)?,
-                Some(Came::Answer(act, answer)) => plain.answer(act, answer)?,
-                None => return Err(Failure::new(FAILED, "the attachment is over")),
-            },
-        }
+    let end = plain.follow(&mut lines, &mut output, signals).await;
+    if let Ok(Stop::Signal(signal)) = end {
+        return Ok(ExitCode::from(128 + signal));
     }
-    let rest = plain.view.finish();
-    plain.print(&rest);
-    drain(&mut output, &mut plain.out).await?;
-    Ok(if plain.failed { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
+    // However it ended, what was said is printed, also the line that was not yet at its end.
+    if !matches!(end, Err(Failure::Unread)) {
+        let rest = plain.view.finish();
+        plain.print(&rest);
+        drain(&mut output, &mut plain.out).await?;
+    }
+    end.map(|_| if plain.failed { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
+}
+
+/// Why it stops where nothing failed.
+enum Stop {
+    Done,
+    Signal(u8),
 }
 
 impl Plain<'_> {
+    /// Takes prompts and events until there are no more.
+    async fn follow(&mut self, lines: &mut Lines, output: &mut Output, signals: &mut Signals) -> Result<Stop, Failure> {
+        let mut closed = Box::pin(output.closed());
+        while !(lines.ended && self.is_done()) {
+            let (is_idle, due, waits) = (self.is_idle(), self.due(), !self.out.is_empty());
+            tokio::select! {
+                biased;
+                signal = signals.next() => return Ok(Stop::Signal(signal)),
+                () = &mut closed => return Err(Failure::Unread),
+                written = drain(output, &mut self.out), if waits => written?,
+                () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => self.try_again(),
+                line = lines.next(), if is_idle && !lines.ended => self.take(line?),
+                came = self.session.next(), if self.out.len() < WAITING => match came {
+                    Some(Came::Event(event)) if event.kind == "disconnected" => {
+                        self.event(&event)?;
+                        return Err(Failure::new(FAILED, super::super::output::plain(&event.reason.unwrap_or_default())));
+                    }
+                    Some(Came::Event(event)) => self.event(&event)?,
+                    Some(Came::Answer(act, answer)) => self.answer(act, answer)?,
+                    None => return Err(Failure::new(FAILED, "the attachment is over")),
+                },
+            }
+        }
+        Ok(Stop::Done)
+    }
+
     fn open(&mut self, joined: &AttachResult) -> Result<(), Failure> {
         if self.args.json {
             return self.json(joined);

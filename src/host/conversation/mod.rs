@@ -158,9 +158,10 @@ impl Conversation {
         }
     }
 
-    /// Ends the runtime. What was asked is over, and everybody is told.
-    pub(super) fn close(&self) {
-        self.lock().finish(End::Closed, "the runtime was closed");
+    /// Ends the runtime, for a client where one asked for it. What was asked is over, and every client is told.
+    pub(super) fn close(&self, client: Option<&str>) {
+        let by = client.map_or_else(String::new, |client| format!(" by `{client}`"));
+        self.lock().finish(End::Closed, &format!("the runtime was closed{by}"));
         self.over.cancel();
     }
 

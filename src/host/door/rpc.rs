@@ -155,11 +155,11 @@ async fn call(
             Ok(())
         })?),
         Method::Close => {
-            conversation.close();
+            conversation.close(Some(client));
             json(&json!({ "closed": true }))
         }
         Method::Shutdown => {
-            conversation.close();
+            conversation.close(Some(client));
             json(&json!({ "shutting_down": true }))
         }
         Method::Status => json(&conversation.status()),

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::protocol::{Permission, RuntimeResponse, State};
-use crate::runtime::{Api, Caller, Client as HttpClient};
+use crate::runtime::{Api, Caller, Client as HttpClient, Reply};
 use std::sync::Arc;
 
 fn api(host: &Host, client_id: &str, permissions: &[Permission]) -> Api {
@@ -34,7 +34,7 @@ async fn it_attaches_drives_answers_and_closes() {
         script.say("hi").await;
         script.end().await;
     });
-    assert_eq!(reply.unwrap(), "hi");
+    assert_eq!(reply.unwrap(), Reply::Text("hi".to_owned()));
     let lease = api.heartbeat().await.unwrap();
     assert_eq!(lease.controller.unwrap().client_id, "us");
     assert!(api.steer("x").await.is_err());

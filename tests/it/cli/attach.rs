@@ -301,6 +301,19 @@ fn who_falls_behind_is_attached_again_and_misses_nothing() {
     assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (0, "", "tackroom: fell behind, and attached again\n"));
 }
 
+#[test]
+fn runtime_that_dies_within_a_line_leaves_what_it_said() {
+    let home = Home::new();
+    let runtime = start(&home, options());
+    let reading = reading(attach(&home, &[]));
+    runtime.emit("text_delta", json!({ "text": "whole\nhalf a li" }));
+    runtime.wait_drained();
+    runtime.refuse();
+    runtime.cut();
+    let run = reading.rest(&home);
+    assert_eq!((run.code, run.out.as_str()), (1, "whole\nhalf a li\n"), "{}", run.err);
+}
+
 /// A program that is attached and read line by line.
 fn reading(command: Command) -> Reading {
     let mut reading = Reading::start(command);

@@ -126,7 +126,7 @@ async fn typed_calls_ask_and_understand_what_was_captured() {
 
     let reply =
         replayed("http_serve_turns.txt: submit", |api| async move { api.submit("hello world", &[]).await }).await;
-    assert_eq!(reply.unwrap(), "echo: hello world");
+    assert_eq!(reply.unwrap(), Reply::Text("echo: hello world".to_owned()));
     let slow = "SLOW 0.6 and so on, a longer prompt text";
     assert!(
         replayed("http_serve_turns.txt: send_input slow", |api| async move { api.send_input(slow, &[]).await })

@@ -7,7 +7,7 @@ mod secrets;
 
 use super::{Caller, Client};
 use crate::protocol::{Permission, Token};
-use crate::runtime::Api;
+use crate::runtime::{Api, Reply};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
