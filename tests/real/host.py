@@ -2,8 +2,9 @@
 
 usage: host.py TACKROOM WORKSPACE LOAD [PROMPT...] -- COMMAND...
 
-A prompt is HOW!TEXT: what is asked in it is answered `allow` or `deny`, or the turn is interrupted (`interrupt`) once it
-runs. What the runtime tells is printed, an event a line; last the agent's own id of the session.
+A prompt is HOW!TEXT: what is asked in it is answered `allow` or `deny`, a form with `answer=TEXT`, or the turn is interrupted
+(`interrupt`) once it runs. What the runtime reports is printed, an event a line; then the history as a client that attaches
+later receives it; last the entry, and the agent's own id of the session.
 """
 import json, queue, subprocess, sys, threading, time
 
@@ -64,6 +65,8 @@ for prompt in prompts:
         event = server.events.get(timeout=120)
         kind, payload = event["kind"], event.get("payload", {})
         said = payload.get("text") or payload.get("name") or payload.get("kind") or payload.get("message") or ""
+        if kind.startswith("tool_call_"):
+            print("call", kind, json.dumps(said), payload.get("arguments", ""))
         print(kind, json.dumps(said), payload.get("output", ""), payload.get("is_error", ""))
         if kind == "turn_started" and how == "interrupt":
             time.sleep(2)
@@ -71,9 +74,25 @@ for prompt in prompts:
         if kind == "request":
             request = payload["request"]
             print("asked", json.dumps({name: value for name, value in request["payload"].items() if name != "raw"}))
-            server.call("runtime/respond", attachment=attachment, response={"kind": "approval", "requestId": request["id"], "decision": how})
+            if request["kind"] == "elicitation":
+                content = how.removeprefix("answer=")
+                answer = {"kind": "elicitation", "requestId": request["id"], "action": "accept", "content": content}
+            else:
+                decision = how if how in ("allow", "deny") else "allow"
+                answer = {"kind": "approval", "requestId": request["id"], "decision": decision}
+            server.call("runtime/respond", attachment=attachment, response=answer)
         if kind in ("turn_succeeded", "turn_interrupted", "turn_failed"):
             break
+later = Server()
+later.call("initialize", clientInfo={"name": "later"})
+for message in later.call("runtime/attach", id=told["runtimeId"])["history"]:
+    for call in message.get("tool_calls", []):
+        print("later call", call["function"]["name"], call["function"]["arguments"])
+    if message["role"] == "tool":
+        print("later output", json.dumps(message.get("content")))
 entry = server.call("registry/describe", id=told["runtimeId"])["entry"]
+ours = server.call("runtime/describe", runtimeId=told["runtimeId"])["descriptor"]["extensions"]["tackroom"]
+print("entry", json.dumps({name: entry.get(name) for name in ("harness", "agent", "title", "model")}))
+print("usage", json.dumps(ours.get("usage")))
 server.call("runtime/close", attachment=attachment)
 print("session", entry["harness"], entry["sessionId"])

@@ -91,20 +91,48 @@ function T.captured_streams_of_real_runtimes()
     '> hello TOOL',
     'part0 part1 ',
     '* do it {"command":"x"}',
-    '-- the agent says session/request_permission',
     '  | done',
   })
   local lines = captured('sse_frontend_events.txt')
   t.eq({ lines[1], lines[2], lines[4] }, { '> hello world', 'echo: hello world', '-- the turn was interrupted' })
 end
 
+function T.call_is_shown_once_it_is_known_what_is_called()
+  local view = require('tackroom.view').new()
+  local command = '{"command":"ls"}'
+  local function told(kind, payload)
+    return vim.iter(view:event(kind, payload)):map(function(line)
+      return line[1]
+    end):totable()
+  end
+  t.eq(told('tool_call_started', { id = '1', name = 'Terminal', arguments = '{}', status = 'pending' }), {})
+  t.eq(view:partial()[1], '* Terminal {}')
+  t.eq(told('tool_call_updated', { id = '1', name = 'ls', arguments = command }), { '* ls ' .. command })
+  t.eq(told('tool_call_completed', { id = '1', name = 'ls', arguments = command, output = 'a' }), { '  | a' })
+  t.eq(told('text_delta', { text = 'one ' }), {})
+  t.eq(told('model_changed', { from = 'a', to = 'b', reason = 'c' }), {})
+  t.eq(told('text_delta', { text = 'sentence' }), {})
+  t.eq(told('turn_completed', {}), { 'one sentence', '-- the model changed from a to b: c' })
+end
+
+function T.form_is_shown_with_its_choices()
+  local colour = { type = 'string', title = 'Colour', oneOf = { { const = 'Red', title = 'Red - warm' } } }
+  local schema = { properties = { q = colour, q_custom = { type = 'string' } } }
+  local asked = require('tackroom.asked').of({
+    request = { id = 7, kind = 'elicitation', payload = { message = 'Which?', requested_schema = schema } },
+  })
+  t.eq(asked.details, { 'Colour (optional)', '  1. Red - warm' })
+  t.eq(asked.questions, 1)
+end
+
 function T.what_is_not_known_is_named_and_nothing_breaks()
   local view = require('tackroom.view').new()
   for _, case in ipairs({
-    { 'brand new\27[2J', 7, '-- brand new' },
+    { 'brand new\27[2J', 7, nil },
+    { 'native_event', { kind = 'usage_update' }, nil },
     { 'scheduled_prompt_started', { prompt = 'nightly' }, '-- scheduled prompt started: nightly' },
     { 'request', { request = 'x' }, nil },
-    { 'tool_call_started', { name = vim.NIL, arguments = vim.empty_dict() }, '*  {}' },
+    { 'tool_call_started', { name = vim.NIL, arguments = vim.empty_dict() }, nil },
     { 'text_delta', { text = vim.NIL }, nil },
     { 'turn_failed', { message = 'no\n' }, '! the turn failed: no' },
     { 'request_resolved', { request_id = 3, response = vim.NIL }, '-- request 3: settled' },

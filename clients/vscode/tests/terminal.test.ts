@@ -50,7 +50,7 @@ test("only the letters alone decide", () => {
 
 test("a question takes JSON or text", () => {
   const question = asked("elicitation", { message: "Which\nport?", requested_schema: { type: "object" } });
-  assert.deepEqual(texts(question.lines()), ["? request 7: Which port?", '  {"type":"object"}']);
+  assert.deepEqual(texts(question.lines()), ["? request 7: Which port?"]);
   const accepted = (content: unknown) => ({ kind: "elicitation", requestId: 7, action: "accept", content });
   assert.deepEqual(question.answer('{"port": 1}'), accepted({ port: 1 }));
   assert.deepEqual(question.answer("the first"), accepted("the first"));
@@ -87,9 +87,32 @@ test("events become lines, and what is said grows", () => {
   told("turn_started");
   assert.deepEqual(told("turn_succeeded", { reply: "not said before" }), ["not said before"]);
   assert.deepEqual(told("request_resolved", { request_id: 3, response: { action: "decline" } }), ["-- request 3: declined"]);
-  assert.deepEqual(told("brand_new", { message: "x" }), ["-- brand new: x"]);
-  assert.deepEqual(texts(view.event("brand_new", null)), ["-- brand new"]);
+  for (const kind of ["brand_new", "native_event", "operations_changed", "usage"]) assert.deepEqual(texts(view.event(kind, null)), [], kind);
   assert.equal(told("text_delta", { text: "x".repeat(40_000) }).length, 2);
+});
+
+test("a form is shown with its choices", () => {
+  const colour = { type: "string", title: "Colour", oneOf: [{ const: "Red", title: "Red — warm" }, { const: "Blue", title: "Blue — cold" }] };
+  const properties = { q: colour, q_custom: { type: "string", title: "Other" }, port: { type: "integer", description: "Which\nport?" } };
+  const question = asked("elicitation", { message: "Set it up", requested_schema: { properties, required: ["port"] } });
+  const fields = ["  Colour (optional)", "    1. Red — warm", "    2. Blue — cold", "  port - Which port?"];
+  assert.deepEqual(texts(question.lines()), ["? request 7: Set it up", ...fields]);
+  assert.match(question.choices(), /the answers with ; between/);
+});
+
+test("a call is shown once it is known what is called, and a note never interrupts a text", () => {
+  const view = new View();
+  const told = (kind: string, payload: object = {}) => texts(view.event(kind, payload));
+  const command = '{"command":"ls"}';
+  assert.deepEqual(told("tool_call_started", { id: "1", name: "Terminal", arguments: "{}", status: "pending" }), []);
+  assert.equal(view.partial?.text, "* Terminal {}");
+  assert.deepEqual(told("tool_call_updated", { id: "1", name: "ls", arguments: command }), [`* ls ${command}`]);
+  assert.deepEqual(told("tool_call_completed", { id: "1", name: "ls", arguments: command, output: "a" }), ["  | a"]);
+  assert.deepEqual(told("text_delta", { text: "one " }), []);
+  assert.deepEqual(told("native_event", { kind: "usage_update" }), []);
+  assert.deepEqual(told("model_changed", { from: "a", to: "b", reason: "c" }), []);
+  assert.deepEqual(told("text_delta", { text: "sentence" }), []);
+  assert.deepEqual(told("turn_completed"), ["one sentence", "-- the model changed from a to b: c"]);
 });
 
 test("a message of the history is shortened", () => {

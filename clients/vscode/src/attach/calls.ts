@@ -15,7 +15,7 @@ export class Calls {
 
   /** The newest call that is not shown yet. */
   get held(): Line | undefined {
-    return this.#calls.findLast(({ isShown }) => !isShown)?.line;
+    return this.#calls.filter(({ isShown }) => !isShown).at(-1)?.line;
   }
 
   /** Shows the calls that are held. */

@@ -112,7 +112,9 @@ export class Console {
 
   #open({ attachment, about }: Joined): void {
     for (const message of attachment.history) this.#print(historyLines(message));
-    const words = [about.source_harness, about.model].filter((word) => typeof word === "string").join(", ");
+    const agent = about.extensions?.tackroom?.agent?.name ?? about.source_harness;
+    const model = about.model === about.source_harness ? undefined : about.model;
+    const words = oneLine([agent, model].filter((word) => typeof word === "string").join(", "));
     const known = words === "" ? "" : ` (${words})`;
     this.#say(`attached to ${this.#id}${known} as ${attachment.clientId}`);
     this.#say("a runtime denies approvals while nobody watches, and asks while somebody does: now it asks");

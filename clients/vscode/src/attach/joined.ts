@@ -8,6 +8,7 @@ export interface About {
   model?: string;
   source_harness?: string | null;
   turn_state?: string;
+  extensions?: { tackroom?: { agent?: { name?: string } } };
   actions?: { submit?: boolean; interrupt?: boolean; steer?: boolean; respond?: boolean };
 }
 
