@@ -430,6 +430,11 @@ export interface Entry {
   workspace?: string;
   /** One line that names it: as the user named it, else as its program did, else its first prompt. */
   title?: string;
+  /**
+   * What the program calls itself, where a live runtime hosts one that says so. It tells the agents of the harness `acp`
+   * apart.
+   */
+  agent?: string;
   /** The model that answered last. */
   model?: string;
   /** The profile of its program that it belongs to. */

@@ -425,6 +425,10 @@ class Entry(TypedDict):
     """The directory that it works in."""
     title: NotRequired[str]
     """One line that names it: as the user named it, else as its program did, else its first prompt."""
+    agent: NotRequired[str]
+    """What the program calls itself, where a live runtime hosts one that says so. It tells the agents of the harness
+    `acp` apart.
+    """
     model: NotRequired[str]
     """The model that answered last."""
     profile: NotRequired[str]
