@@ -260,6 +260,8 @@ pub const FOLLOW_MESSAGES: usize = 1_000;
 pub const FOLLOW_BYTES: usize = 8 << 20;
 /// How long a message is held back that is still in the making and does not change.
 pub const FOLLOW_HOLD: Duration = Duration::from_secs(2);
+/// How long a file that was cut is waited for, until it counts as cut and not as being rewritten.
+pub const REWRITE_SETTLES: Duration = Duration::from_millis(500);
 /// When a session is tried again that its program kept to itself.
 pub const FOLLOW_AGAIN: Duration = Duration::from_secs(1);
 

@@ -13,6 +13,9 @@ use clap::Args;
 use std::process::ExitCode;
 use tokio::sync::mpsc;
 
+/// How many of the last messages of a rewritten session are shown at least.
+const REWRITTEN_TAIL: u32 = 10;
+
 #[derive(Args)]
 pub struct FollowArgs {
     /// An entry's id, a session's id, or the beginning of one (4 characters or more) that only one has
@@ -56,7 +59,7 @@ impl Follow<'_> {
     async fn run(mut self, mut told: mpsc::Receiver<Notification>) -> Result<ExitCode, Failure> {
         let followed = self.user.follow(FollowParams { id: self.id.clone() }).await.map_err(live::failure)?;
         self.print(&[Line::note(&opening(&self.id, followed.session.title.as_deref()))]);
-        self.load(followed.cursor).await?;
+        self.load(followed.cursor, self.args.tail).await?;
         loop {
             drain(&mut self.output, &mut self.out).await?;
             let Some(told) = told.recv().await else {
@@ -70,7 +73,8 @@ impl Follow<'_> {
                     if self.has_shown {
                         self.say("the transcript was rewritten; this is what it ends with now");
                     }
-                    self.load(cursor).await?;
+                    // Some of it is new, and which is not known.
+                    self.load(cursor, self.args.tail.max(REWRITTEN_TAIL)).await?;
                 }
                 SessionEvent::Removed => self.say("the session is gone; should it come back, it goes on here"),
                 SessionEvent::Error { problem } => self.trouble(&problem),
@@ -79,11 +83,11 @@ impl Follow<'_> {
     }
 
     /// The last messages of those that lead up to here.
-    async fn load(&mut self, cursor: String) -> Result<(), Failure> {
-        if self.args.tail == 0 {
+    async fn load(&mut self, cursor: String, count: u32) -> Result<(), Failure> {
+        if count == 0 {
             return Ok(());
         }
-        let limit = Some(self.args.tail.into());
+        let limit = Some(count.into());
         let params = LoadParams { id: self.id.clone(), cursor: Some(cursor), limit };
         match self.user.load(params).await {
             Ok(page) => {

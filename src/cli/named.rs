@@ -2,16 +2,26 @@
 
 use super::live::{CANDIDATES, SHORTEST};
 use super::output::{Failure, plain};
-use super::{NOT_FOUND, USAGE};
-use crate::protocol::{DescribeParams, Entry, ListParams, Query};
+use super::{FAILED, NOT_FOUND, USAGE};
+use crate::harness::DESCRIPTORS;
+use crate::protocol::{DescribeParams, Entry, ListParams, Problem, Query};
 use crate::service::Local;
 
 /// The one entry that is meant, children included.
 pub fn find(local: &Local, id: &str) -> Result<Entry, Failure> {
-    let mut candidates = matching(local, id, false)?;
+    let mut candidates = matching(local, id, false)?.0;
     if candidates.is_empty() {
         // A session that a runtime resumed into another file is listed only as that runtime.
-        for source in matching(local, id, true)? {
+        let (sources, problems) = matching(local, id, true)?;
+        // One that cannot be read may be the one that is meant.
+        let is_cause = |problem: &&Problem| {
+            problem.reason == DESCRIPTORS || problem.path.as_ref().is_some_and(|path| path.contains(id))
+        };
+        if let Some(problem) = problems.iter().find(is_cause).filter(|_| sources.is_empty()) {
+            let path = plain(problem.path.as_deref().unwrap_or_default());
+            return Err(Failure::new(FAILED, format!("`{}` cannot be found: {path}: {}", plain(id), problem.message)));
+        }
+        for source in sources {
             candidates.push(local.describe(DescribeParams { id: source.id })?.entry);
         }
         candidates.dedup_by(|a, b| a.id == b.id);
@@ -26,10 +36,11 @@ pub fn find(local: &Local, id: &str) -> Result<Entry, Failure> {
 }
 
 /// The entries that are named so, else those with a name that begins so.
-fn matching(local: &Local, id: &str, unmerged: bool) -> Result<Vec<Entry>, Failure> {
+fn matching(local: &Local, id: &str, unmerged: bool) -> Result<(Vec<Entry>, Vec<Problem>), Failure> {
     let query =
         Query { text: Some(id.to_owned()), include_children: Some(true), twins: Some(unmerged), ..Query::default() };
-    let mut found = local.list(ListParams { query: Some(query), cursor: None, limit: Some(i64::MAX) })?.entries;
+    let listed = local.list(ListParams { query: Some(query), cursor: None, limit: Some(i64::MAX) })?;
+    let (mut found, problems) = (listed.entries, listed.problems);
     let is_named = |entry: &Entry| names(entry).any(|name| name == id);
     let begins = |entry: &Entry| names(entry).any(|name| name.starts_with(id));
     let named = found.iter().any(is_named);
@@ -37,7 +48,7 @@ fn matching(local: &Local, id: &str, unmerged: bool) -> Result<Vec<Entry>, Failu
         return Err(Failure::new(USAGE, format!("`{}` is too short: give {SHORTEST} characters or more", plain(id))));
     }
     found.retain(|entry| if named { is_named(entry) } else { begins(entry) });
-    Ok(found)
+    Ok((found, problems))
 }
 
 /// All by which an entry can be named.

@@ -3,7 +3,7 @@
 
 use super::jsonl::{Turn, hold_long_line, trim};
 use super::splice::{several, whole};
-use super::{Attendant, Skip};
+use super::{Attendant, Patient, Skip};
 use crate::limits;
 use crate::platform::files::read_at;
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -190,16 +190,17 @@ pub fn begins_line(text: &impl Text, position: u64) -> Result<bool, Skip> {
     if before == *b"\n" {
         return Ok(true);
     }
-    let Some(start) = start_of_line(text, position, limits::LINE_MAX as u64)? else { return Ok(false) };
+    let start = start_of_line(text, position, limits::LINE_MAX as u64, &Patient)?;
+    let Some(start) = start else { return Ok(false) };
     let at = (position - start) as usize;
     Ok(whole(&line_from(text, start)?).iter().any(|record| record.start == at || record.end == at))
 }
 
 /// Returns where the last line of a file ends that is complete, or a last record without a line end that is whole. What
 /// comes after it is still being written.
-pub fn end_of_lines(file: &File) -> Result<u64, Skip> {
+pub fn end_of_lines(file: &File, attendant: &dyn Attendant) -> Result<u64, Skip> {
     let size = file.metadata()?.len();
-    let start = start_of_line(file, size, u64::MAX)?.unwrap_or(0);
+    let start = start_of_line(file, size, u64::MAX, attendant)?.unwrap_or(0);
     let length = size - start;
     if length > limits::LINE_MAX as u64 {
         let is_whole = parse_long::<IgnoredAny>(file, &Line { at: start, length, text: None }).is_some();
@@ -209,10 +210,14 @@ pub fn end_of_lines(file: &File) -> Result<u64, Skip> {
 }
 
 /// Returns where the line begins that a position lies in; `None` where that is further away than `max` bytes.
-fn start_of_line(text: &impl Text, position: u64, max: u64) -> Result<Option<u64>, Skip> {
+fn start_of_line(text: &impl Text, position: u64, max: u64, attendant: &dyn Attendant) -> Result<Option<u64>, Skip> {
     let mut chunk = vec![0; limits::PAGE_CHUNK_FIRST];
     let mut end = position;
     while end > 0 && position - end <= max {
+        if attendant.cancelled() {
+            return Err(Skip::Cancelled);
+        }
+        attendant.progress("looking for the last line", position - end, Some(position));
         let start = end.saturating_sub(chunk.len() as u64);
         let count = text.read_at(&mut chunk[..(end - start) as usize], start)?;
         if let Some(newline) = memchr::memrchr(b'\n', &chunk[..count]) {
@@ -245,7 +250,8 @@ pub fn line_from(text: &impl Text, start: u64) -> Result<Vec<u8>, Skip> {
     Ok(line)
 }
 
-/// Parses a line that is too long to be kept, as far as `T` wants it.
+/// Parses a line that is too long to be kept, as far as `T` wants it; one that is longer than
+/// [`limits::UNPACKED_MAX`] is not read.
 pub fn parse_long<T: DeserializeOwned>(text: &impl Text, line: &Line<'_>) -> Option<T> {
     struct Part<'a, T>(&'a T, u64, u64);
     impl<T: Text> Read for Part<'_, T> {
@@ -256,14 +262,17 @@ pub fn parse_long<T: DeserializeOwned>(text: &impl Text, line: &Line<'_>) -> Opt
             Ok(count)
         }
     }
+    if line.length > limits::UNPACKED_MAX {
+        return None;
+    }
     serde_json::from_reader(BufReader::with_capacity(limits::PAGE_CHUNK, Part(text, line.at, line.length))).ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::harness::jsonl;
     use crate::harness::testing::Gone;
-    use crate::harness::{Patient, jsonl};
     use proptest::prelude::*;
     use serde::Deserialize;
     use std::io::Write;

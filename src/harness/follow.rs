@@ -46,8 +46,8 @@ pub trait Tail: Send {
 struct Plain(&'static dyn Store);
 
 impl Tail for Plain {
-    fn end(&mut self, session: &Session, _: &dyn Attendant) -> Result<End, Skip> {
-        self.0.end(session)
+    fn end(&mut self, session: &Session, attendant: &dyn Attendant) -> Result<End, Skip> {
+        self.0.end(session, attendant)
     }
 
     fn page(&mut self, roots: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<super::Page, Skip> {
@@ -105,6 +105,12 @@ pub struct Follower {
     /// How long such a message is held back.
     hold: Duration,
     busy: bool,
+    /// How large its files were when they were read last.
+    size: u64,
+    /// The state of files that were cut, and since when they stand like this: their program may be rewriting them.
+    cut: Option<(Vec<Option<Stamp>>, Instant)>,
+    /// How long that is waited for.
+    settles: Duration,
 }
 
 /// What was found of the newest messages.
@@ -143,9 +149,13 @@ impl Follower {
             held: None,
             hold: limits::FOLLOW_HOLD,
             busy: false,
+            size: 0,
+            cut: None,
+            settles: limits::REWRITE_SETTLES,
         };
         let stamps = store.stamps(&follower.session);
         let cursor = follower.restart(roots, attendant)?;
+        follower.size = size(&stamps);
         follower.note(stamps);
         Ok((follower, cursor))
     }
@@ -160,7 +170,8 @@ impl Follower {
     pub fn due(&self) -> Option<Duration> {
         let busy = self.busy.then_some(limits::FOLLOW_AGAIN);
         let held = self.held.as_ref().map(|(_, since)| self.hold.saturating_sub(since.elapsed()));
-        busy.into_iter().chain(held).min()
+        let cut = self.cut.as_ref().map(|(_, since)| self.settles.saturating_sub(since.elapsed()));
+        busy.into_iter().chain(held).chain(cut).min()
     }
 
     /// Looks for what is new. Costs a look at the files' times where nothing is.
@@ -180,11 +191,14 @@ impl Follower {
         } else if self.gone {
             self.restart(roots, attendant).map(Followed::Rewritten)
         } else {
-            self.look(roots, attendant)
+            self.look(roots, &stamps, attendant)
         };
         match outcome {
             Ok(followed) => {
                 (self.gone, self.trouble) = (false, None);
+                if self.cut.is_none() {
+                    self.size = size(&stamps);
+                }
                 self.note(stamps);
                 Ok(followed)
             }
@@ -230,11 +244,15 @@ impl Follower {
         self.seen = settled.then_some(stamps);
     }
 
-    fn look(&mut self, roots: &[Root], attendant: &dyn Attendant) -> Result<Followed, Skip> {
+    fn look(&mut self, roots: &[Root], stamps: &[Option<Stamp>], attendant: &dyn Attendant) -> Result<Followed, Skip> {
         let found = self.find(roots, attendant, true)?;
         let Some(mut new) = found.new.filter(|new| self.counts(&found, *new)) else {
+            if self.is_being_rewritten(stamps) {
+                return Ok(Followed::Nothing);
+            }
             return Ok(Followed::Rewritten(self.anchor(found)));
         };
+        self.cut = None;
         let mut fresh = found.fresh;
         fresh.truncate(new);
         let newest = fresh.first().map(|fresh| fresh.told.clone());
@@ -254,6 +272,22 @@ impl Follower {
         self.told.extend(fresh.iter().map(|fresh| fresh.told.clone()));
         self.shorten();
         Ok(Followed::Appended(fresh.into_iter().map(|fresh| fresh.message).collect()))
+    }
+
+    /// Whether the files were cut a moment ago. Supercode 0.5.150 cuts its transcript with each turn and writes all of
+    /// it again, mostly as it was.
+    fn is_being_rewritten(&mut self, stamps: &[Option<Stamp>]) -> bool {
+        let now = self.store.stamps(&self.session);
+        if size(stamps).min(size(&now)) >= self.size {
+            self.cut = None;
+            return false;
+        }
+        let since = match &self.cut {
+            Some((known, since)) if *known == now => *since,
+            _ => Instant::now(),
+        };
+        self.cut = Some((now, since));
+        since.elapsed() < self.settles
     }
 
     /// Whether an unfinished message stood so long as it is that it is told all the same.
@@ -285,7 +319,7 @@ impl Follower {
         self.whole = found.whole;
         self.told = found.fresh.into_iter().rev().map(|fresh| fresh.told).collect();
         self.shorten();
-        self.held = None;
+        (self.held, self.cut) = (None, None);
         self.count = found.end.count;
         (!self.told.is_empty()).then_some(found.end.cursor)
     }
@@ -361,6 +395,11 @@ impl Follower {
         }
         if read >= told || whole { Met::All } else { Met::Some(read) }
     }
+}
+
+/// How many bytes files have.
+fn size(stamps: &[Option<Stamp>]) -> u64 {
+    stamps.iter().flatten().map(|stamp| stamp.size).sum()
 }
 
 enum Met {

@@ -3,6 +3,8 @@
 //! A store names the *sources* below a root (files, databases), each with a stamp; the inventory reads a source again
 //! only when its stamp moved. A new harness is one file here and one line in [`stores`].
 
+#[cfg(test)]
+mod agreement;
 mod backward;
 mod claude_code;
 mod codex;
@@ -37,7 +39,8 @@ pub use live::{Activities, Live, Run};
 pub use walk::{Finder, Found, stamp};
 
 use crate::limits;
-use crate::platform::{files::Stamp, sqlite};
+use crate::platform::files::{Stamp, is_out_of_descriptors};
+use crate::platform::sqlite;
 use crate::protocol::{Harness, LastMessage, Message, Parent, Resume};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -108,7 +111,7 @@ pub trait Store: Sync {
     fn load(&self, roots: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip>;
 
     /// The place behind all messages that a session holds now, without what is still being written.
-    fn end(&self, _session: &Session) -> Result<End, Skip> {
+    fn end(&self, _session: &Session, _attendant: &dyn Attendant) -> Result<End, Skip> {
         Err(Skip::Vanished)
     }
 
@@ -137,6 +140,12 @@ pub trait Store: Sync {
     /// The mark that this harness's store keeps of a directory instead of its name; `None` where it keeps names.
     fn workspace_mark(&self, _directory: &str) -> Option<String> {
         None
+    }
+
+    /// Whether two sessions of one id in one root each hold a part of one conversation, so that both count; else one is
+    /// a copy of the other, and only the newest counts.
+    fn is_part(&self, _a: &Session, _b: &Session) -> bool {
+        false
     }
 
     /// Whether two sessions of one id are one and the same, wherever they lie.
@@ -398,6 +407,9 @@ pub struct Page {
     pub next: Option<String>,
 }
 
+/// The reason of [`Skip::Descriptors`].
+pub const DESCRIPTORS: &str = "descriptors";
+
 /// Why a source gave nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum Skip {
@@ -437,6 +449,9 @@ pub enum Skip {
     /// Nobody wants the answer any more.
     #[error("the request was cancelled")]
     Cancelled,
+    /// Too many files are open, here or in the whole system.
+    #[error("no file descriptor is left to read it with: {0}")]
+    Descriptors(io::Error),
     /// The operating system refused.
     #[error("cannot be read: {0}")]
     Io(io::Error),
@@ -458,13 +473,14 @@ impl Skip {
             Self::Busy(_) => "busy",
             Self::Cursor => "cursor",
             Self::Cancelled => "cancelled",
+            Self::Descriptors(_) => DESCRIPTORS,
             Self::Io(_) => "io",
         }
     }
 
     /// Whether something is lost by it, so that a list must tell.
     pub fn is_problem(&self) -> bool {
-        matches!(self, Self::NoRecords | Self::Malformed(_) | Self::Busy(_) | Self::Io(_))
+        matches!(self, Self::NoRecords | Self::Malformed(_) | Self::Busy(_) | Self::Descriptors(_) | Self::Io(_))
     }
 }
 
@@ -472,6 +488,7 @@ impl From<io::Error> for Skip {
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::NotFound => Self::Vanished,
+            _ if is_out_of_descriptors(&error) => Self::Descriptors(error),
             _ => Self::Io(error),
         }
     }

@@ -83,6 +83,56 @@ pub fn title(text: &str) -> Option<Box<str>> {
     fold(text, limits::TITLE_CHARS)
 }
 
+/// The title that a program or a person gave a session; `None` where it only stands for one that is missing.
+pub fn given_title(text: &str) -> Option<Box<str>> {
+    title(text).filter(|title| !is_placeholder(title))
+}
+
+/// Whether a title says only that there is none yet: `New session`, `Untitled 2`, `New session - 2026-11-30T08:40:18Z`.
+pub fn is_placeholder(title: &str) -> bool {
+    const NAMES: [&str; 14] = [
+        "new session",
+        "new chat",
+        "new conversation",
+        "new thread",
+        "untitled",
+        "untitled session",
+        "untitled chat",
+        "untitled conversation",
+        "unnamed session",
+        "empty session",
+        "empty conversation",
+        "cli session",
+        "no title",
+        "child session",
+    ];
+    let title = title.trim_matches(|c: char| c.is_whitespace() || "().…\"'".contains(c)).to_lowercase();
+    let numbered = |rest: &str| rest.chars().all(|c| c.is_ascii_digit() || "-:._()#tz ".contains(c));
+    NAMES.iter().any(|name| title.strip_prefix(name).is_some_and(numbered))
+}
+
+/// A text without the elements before and behind it that `is_injected` says a program put there, and without blanks.
+pub fn without_elements(text: &str, is_injected: impl Fn(&str) -> bool) -> &str {
+    let mut rest = text.trim();
+    while let Some(shorter) = without_first(rest, &is_injected).or_else(|| without_last(rest, &is_injected)) {
+        rest = shorter.trim();
+    }
+    rest
+}
+
+fn without_first<'a>(text: &'a str, is_injected: &impl Fn(&str) -> bool) -> Option<&'a str> {
+    let (name, inner) = text.strip_prefix('<')?.split_once('>')?;
+    let name = name.split_whitespace().next().filter(|name| is_injected(name))?;
+    Some(inner.split_once(&format!("</{name}>"))?.1)
+}
+
+fn without_last<'a>(text: &'a str, is_injected: &impl Fn(&str) -> bool) -> Option<&'a str> {
+    let name = text.strip_suffix('>')?.rsplit_once("</")?.1;
+    let is_name = !name.is_empty() && is_injected(name);
+    let start = text.rfind(&format!("<{name}>")).filter(|_| is_name)?;
+    Some(&text[..start])
+}
+
 /// A longer excerpt of a text, folded and cut like a title.
 pub fn excerpt(text: &str) -> Option<String> {
     fold(text, limits::EXCERPT_CHARS).map(String::from)
@@ -157,6 +207,33 @@ mod tests {
         let long = title(&"x".repeat(1_000)).unwrap();
         assert_eq!(long.chars().count(), limits::TITLE_CHARS + 1);
         assert!(long.ends_with('…'));
+    }
+
+    #[test]
+    fn placeholders_are_not_titles() {
+        for text in ["New session", "new session - 2026-11-30T08:40:18.426Z", "Untitled", "Untitled 3", "CLI Session"] {
+            assert_eq!(given_title(text), None, "{text}");
+        }
+        for text in ["New session handling", "Untitled poem", "Paint the fence", "chat"] {
+            assert_eq!(given_title(text).as_deref(), Some(text));
+        }
+    }
+
+    #[test]
+    fn injected_elements_around_a_text_are_removed() {
+        let injected = |name: &str| name == "hook_context" || name == "note";
+        for (text, expected) in [
+            ("<hook_context>a <b>&lt;</b></hook_context>\nSort", "Sort"),
+            ("Sort <i>this</i>\n<hook_context>x</hook_context>", "Sort <i>this</i>"),
+            ("<note a=\"1\">x</note><hook_context>y</hook_context> Sort <note>z</note>", "Sort"),
+            ("<hook_context>x</hook_context>", ""),
+            ("<div>mine</div>", "<div>mine</div>"),
+            ("<hook_context> is not closed", "<hook_context> is not closed"),
+            ("</hook_context>", "</hook_context>"),
+            ("<é>", "<é>"),
+        ] {
+            assert_eq!(without_elements(text, injected), expected, "{text}");
+        }
     }
 
     #[test]

@@ -63,7 +63,7 @@ impl Finder {
             }
             Err(error) => {
                 self.exists = true;
-                self.skipped.push((directory.to_owned(), Skip::Io(error)));
+                self.skipped.push((directory.to_owned(), error.into()));
                 return Vec::new();
             }
         };
@@ -123,7 +123,7 @@ impl Finder {
             Ok(Some(stamp)) => self.push(found.path, stamp, beside),
             Ok(None) => self.skip(found, Skip::NotRegular),
             Err(error) if error.kind() == io::ErrorKind::NotFound && !is_link => {}
-            Err(error) => self.skip(found, Skip::Io(error)),
+            Err(error) => self.skip(found, error.into()),
         }
     }
 

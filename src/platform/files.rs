@@ -116,6 +116,14 @@ impl FileId {
     }
 }
 
+/// Whether the system had no descriptor left to open a file with: nothing is wrong with the file.
+pub fn is_out_of_descriptors(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    return matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE));
+    #[cfg(not(unix))]
+    return error.raw_os_error() == Some(4); // ERROR_TOO_MANY_OPEN_FILES
+}
+
 /// Opens a regular file for reading. A FIFO, a device or a directory is refused without waiting for it. Where the system
 /// allows it, the file does not even show that it was read.
 pub fn open_regular(path: &Path) -> io::Result<File> {

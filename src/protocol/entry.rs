@@ -94,7 +94,7 @@ pub struct Entry {
     pub archived: Option<bool>,
     /// The session that it came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parent: Option<Parent>,
+    pub parent: Option<EntryParent>,
     /// How many sessions name this one as the one that started them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub child_count: Option<u64>,
@@ -151,15 +151,34 @@ pub struct Entry {
     pub resume: Option<Resume>,
 }
 
+/// Where a session came from, by the harness's own id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parent {
+    /// The session that it came from, where known.
+    pub session_id: Option<String>,
+    /// How it came from it.
+    pub relation: Relation,
+}
+
 /// Where a session came from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Parent {
+#[schemars(rename = "Parent")]
+pub struct EntryParent {
+    /// The id of the parent's entry, where there is one in scope: its `id`, or its `persistedId` while a runtime runs it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     /// The session that it came from, where known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
     /// How it came from it.
     pub relation: Relation,
+}
+
+impl From<Parent> for EntryParent {
+    fn from(parent: Parent) -> Self {
+        Self { id: None, session_id: parent.session_id, relation: parent.relation }
+    }
 }
 
 /// How a session came from another.

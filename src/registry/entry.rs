@@ -6,7 +6,8 @@ use crate::harness::{self, Details, Live, Root, Session, Wanted};
 use crate::limits;
 use crate::platform::git;
 use crate::protocol::{
-    Activity, ActivitySource, ActivityStatus, Door, Entry, Harness, Include, Owner, Parent, Relation, Repository, State,
+    Activity, ActivitySource, ActivityStatus, Door, Entry, EntryParent, Harness, Include, Owner, Parent, Relation,
+    Repository, State,
 };
 use crate::runtime::Runtime;
 use std::cmp::Ordering;
@@ -202,7 +203,7 @@ impl<'a> Item<'a> {
             message_count: None,
             location: session.and_then(|session| session.location.to_str()).map(str::to_owned).or_else(kept_at),
             archived: session.filter(|session| session.archived).map(|_| true),
-            parent: self.parent().cloned(),
+            parent: self.parent().cloned().map(EntryParent::from),
             child_count: None,
             topics: None,
             last_message: None,
@@ -240,12 +241,13 @@ impl<'a> Item<'a> {
     fn relate(&self, entry: &mut Entry, stored: &Stored, grant: &Grant) {
         let item = |row: usize| Item::stored(stored, row);
         let Some((row, own)) = self.row else { return };
-        if let Some(Parent { session_id: id @ Some(_), .. }) = &mut entry.parent {
-            let row = id.as_deref().and_then(|id| stored.related(own, id));
-            // One that is not known has no known workspace.
-            let hidden = || row.map_or(grant.has_workspace_scope(), |row| !item(row).in_scope(grant));
-            if hidden() {
-                *id = None;
+        if let Some(EntryParent { id, session_id: session_id @ Some(_), .. }) = &mut entry.parent {
+            let parent = session_id.as_deref().and_then(|id| stored.related(own, id)).map(item);
+            match parent {
+                Some(parent) if parent.in_scope(grant) => *id = Some(parent.session_form()),
+                None if !grant.has_workspace_scope() => {}
+                // One that is not known has no known workspace.
+                _ => *session_id = None,
             }
         }
         let children =

@@ -2,7 +2,7 @@
 
 use super::RootReport;
 use super::scan::RootScan;
-use crate::harness::{Live, Name, Root, Session, Skip};
+use crate::harness::{Live, Name, Part, Root, Session, Skip};
 use crate::platform::files::resolve;
 use crate::protocol::{ActivitySource, ActivityStatus, EntryPeer, Harness, Parent, Problem, Relation, Skipped, State};
 use crate::{limits, peer};
@@ -237,14 +237,16 @@ struct Best<'a> {
     scan: usize,
     first: usize,
     alone: bool,
+    /// Other files of the same root that hold parts of it.
+    parts: Vec<&'a Arc<Session>>,
 }
 
 /// A file whose session's id another file has, too.
 struct Twice {
     scan: usize,
     path: Box<Path>,
-    /// Whether both are one conversation, of which the other file is the newer state.
-    merged: bool,
+    /// Why it has no row of its own; `None` where it has.
+    merged: Option<&'static str>,
 }
 
 /// The same session in two files (migrations, archives, copied homes) is one: the newest of the newest form counts. Files
@@ -261,18 +263,23 @@ fn one_a_conversation(scans: &[&RootScan]) -> (Vec<Row>, Vec<Twice>) {
         for session in of.sessions() {
             let began = session.created_at_ms.filter(|_| !unique);
             match best.entry((of.root.harness, &session.id, began, session.first_message.as_deref())) {
-                Slot::Vacant(slot) => drop(slot.insert(Best { session, scan, first: scan, alone: true })),
+                Slot::Vacant(slot) => {
+                    slot.insert(Best { session, scan, first: scan, alone: true, parts: Vec::new() });
+                }
                 Slot::Occupied(mut slot) => {
                     let known = slot.get_mut();
                     known.alone = false;
+                    let is_part = known.scan == scan && of.is_part(known.session, session);
                     let (mut other, mut at) = (session, scan);
                     if rank(session, scan) > rank(known.session, known.scan) {
                         std::mem::swap(&mut other, &mut known.session);
                         std::mem::swap(&mut at, &mut known.scan);
                     }
                     // One database may hold several sessions.
-                    if other.location != known.session.location {
-                        twice.push(Twice { scan: at, path: other.location.clone(), merged: true });
+                    if is_part {
+                        known.parts.push(other);
+                    } else if other.location != known.session.location {
+                        twice.push(Twice { scan: at, path: other.location.clone(), merged: Some(MERGED) });
                     }
                 }
             }
@@ -280,20 +287,54 @@ fn one_a_conversation(scans: &[&RootScan]) -> (Vec<Row>, Vec<Twice>) {
     }
     let ids = own_ids(&mut best, scans);
     for best in ids.keys().filter_map(|key| best.get(key)).filter(|best| scans[best.scan].ids_are_unique()) {
-        twice.push(Twice { scan: best.scan, path: best.session.location.clone(), merged: false });
+        twice.push(Twice { scan: best.scan, path: best.session.location.clone(), merged: None });
     }
     let roots: Vec<Arc<Root>> = scans.iter().map(|scan| Arc::new(scan.root.clone())).collect();
-    let rows = best.into_iter().map(|(key, Best { session, scan, alone, .. })| Row {
-        harness: key.0,
-        root: roots[scan].clone(),
-        session: session.clone(),
-        title: session.title.clone(),
-        parent: session.parent.clone(),
-        found_workspace: None,
-        own_id: ids.get(&key).cloned(),
-        alone,
+    let mut rows = Vec::with_capacity(best.len());
+    for (key, Best { session, scan, alone, parts, .. }) in best {
+        let mut parts = parts;
+        parts.extend((!parts.is_empty()).then_some(session));
+        let session = merged(session, &parts);
+        let files = parts.iter().map(|part| &part.location).filter(|file| **file != session.location);
+        twice.extend(files.map(|path| Twice { scan, path: path.clone(), merged: Some(PART) }));
+        rows.push(Row {
+            harness: key.0,
+            root: roots[scan].clone(),
+            title: session.title.clone(),
+            parent: session.parent.clone(),
+            session,
+            found_workspace: None,
+            own_id: ids.get(&key).cloned(),
+            alone,
+        });
+    }
+    (rows, twice)
+}
+
+/// A session of several files: it begins with the oldest and ends with the newest of them.
+fn merged(newest: &Arc<Session>, parts: &[&Arc<Session>]) -> Arc<Session> {
+    if parts.is_empty() {
+        return newest.clone();
+    }
+    let mut session = Session::clone(newest);
+    // Whether any of them changed shows in the stamps of two.
+    session.content = session.content.map(|(stamp, _)| {
+        let others = parts.iter().filter(|part| part.location != newest.location);
+        let stamps = others.filter_map(|part| Some(part.content?.0));
+        (stamp, stamps.max_by_key(|stamp| stamp.modified_ns))
     });
-    (rows.collect(), twice)
+    // The file that stands for all of them must not change with the newest message.
+    let mut files: Vec<&Path> = parts.iter().map(|part| &*part.location).collect();
+    files.sort_unstable();
+    session.location = files[0].into();
+    session.parts = files[1..].iter().map(|file| Part { id: newest.id.clone(), path: (*file).into() }).collect();
+    let mut parts = parts.to_vec();
+    parts.sort_unstable_by_key(|part| (part.created_at_ms.is_none(), part.created_at_ms, part.updated_at_ms));
+    session.created_at_ms = parts[0].created_at_ms;
+    session.title = parts.iter().find_map(|part| part.title.clone());
+    session.workspace = parts.iter().find_map(|part| part.workspace.clone());
+    session.model = session.model.or_else(|| parts.iter().rev().find_map(|part| part.model.clone()));
+    Arc::new(session)
 }
 
 /// Ids for the sessions whose own is that of another one: in an earlier root, or newer.
@@ -520,7 +561,7 @@ fn problems(scans: &[&RootScan], silent: &[Root], twice: &[Twice], missing: Vec<
         reason: "timeout".to_owned(),
         message: silence_message(),
     }));
-    problems.extend(twice.iter().filter(|twice| !twice.merged).map(|twice| Problem {
+    problems.extend(twice.iter().filter(|twice| twice.merged.is_none()).map(|twice| Problem {
         harness: Some(scans[twice.scan].root.harness),
         path: Some(twice.path.display().to_string()),
         id: None,
@@ -535,6 +576,7 @@ fn problems(scans: &[&RootScan], silent: &[Root], twice: &[Twice], missing: Vec<
 }
 
 /// Why a file is skipped whose session another file holds, too.
+const PART: &str = "it holds a part of a session that is listed with another file, and is read with it";
 const MERGED: &str = "another file holds the same session and is listed instead";
 
 fn silence_message() -> String {
@@ -558,8 +600,7 @@ fn silence(root: &Root) -> RootReport {
 
 fn report<'a>(scan: &RootScan, twice: impl Iterator<Item = &'a Twice>) -> RootReport {
     let row = |path: &Path, reason: String| Skipped { path: path.display().to_string(), reason };
-    let merged = twice.filter(|twice| twice.merged);
-    let merged: Vec<Skipped> = merged.map(|twice| row(&twice.path, MERGED.to_owned())).collect();
+    let merged: Vec<Skipped> = twice.filter_map(|twice| Some(row(&twice.path, twice.merged?.to_owned()))).collect();
     let sessions = scan.sessions().count().saturating_sub(merged.len());
     let mut skipped: Vec<Skipped> = scan.skipped().map(|(path, skip)| row(path, skip.to_string())).collect();
     skipped.extend(merged);

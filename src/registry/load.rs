@@ -44,6 +44,23 @@ impl Snapshot {
     }
 }
 
+impl Snapshot {
+    /// Why an entry may be missing although it exists: its file could not be read, or no file descriptor was left to look
+    /// for it.
+    pub fn unread(&self, id: &str, grant: &Grant) -> Option<&Problem> {
+        let (harness, session_id) = id.split_once(':')?;
+        let harness: Harness = harness.parse().ok()?;
+        // Where a problem lies in no known workspace, it is outside of every scope.
+        let is_cause = |problem: &&Problem| {
+            let names = |path: &String| !session_id.is_empty() && path.contains(session_id);
+            problem.harness == Some(harness)
+                && (problem.reason == harness::DESCRIPTORS || problem.path.as_ref().is_some_and(names))
+        };
+        let in_scope = grant.reaches_harness(harness) && !grant.has_workspace_scope();
+        self.stored.problems.iter().find(is_cause).filter(|_| in_scope)
+    }
+}
+
 /// Why the messages of an entry cannot be read.
 pub(super) fn problem(session: &Entry, skip: &Skip) -> Problem {
     Problem {

@@ -39,6 +39,8 @@ struct File {
     generation: u32,
     /// Whether it changed so shortly before it was read that its times cannot show another change.
     racy: bool,
+    /// Whether it was cut a moment ago, and what is known is of before.
+    cut: bool,
     known: Known,
 }
 
@@ -99,6 +101,11 @@ impl RootScan {
         self.store.is_none_or(|store| store.ids_are_unique())
     }
 
+    /// See [`Store::is_part`].
+    pub fn is_part(&self, a: &Session, b: &Session) -> bool {
+        self.store.is_some_and(|store| store.is_part(a, b))
+    }
+
     /// See [`Store::workspace_mark`].
     pub fn workspace_mark(&self, directory: &str) -> Option<String> {
         self.store?.workspace_mark(directory)
@@ -148,8 +155,9 @@ impl RootScan {
     pub fn is_restless(&self) -> bool {
         // What was written to a database's log counts only once its writer has said so, of which nothing tells.
         let is_fresh = |log: Stamp| log.is_marked() && !log.is_older_than(limits::LOG_SETTLES);
-        let restless =
-            |file: &File| file.beside.is_some_and(is_fresh) || file.racy && matches!(file.known, Known::Skipped(_));
+        let restless = |file: &File| {
+            file.cut || file.beside.is_some_and(is_fresh) || file.racy && matches!(file.known, Known::Skipped(_))
+        };
         self.files.values().any(restless)
     }
 
@@ -257,11 +265,25 @@ impl RootScan {
         parents.chain(visited).chain([&*self.root.path]).map(Path::to_owned).collect()
     }
 
+    /// Whether a file that held a session was cut a moment ago: its program may be rewriting it, and what was known of
+    /// it still counts.
+    fn is_being_rewritten(&mut self, source: &Source, skip: &Skip) -> bool {
+        let is_cut = matches!(skip, Skip::Empty | Skip::NoMessages | Skip::NoRecords);
+        let Some(file) = self.files.get_mut(source.path.as_os_str()).filter(|_| is_cut) else { return false };
+        let was_session = matches!(&file.known, Known::Session(_) | Known::Many(_));
+        if !was_session || source.stamp.is_older_than(limits::REWRITE_SETTLES) {
+            return false;
+        }
+        (file.cut, file.racy, file.generation) = (true, true, self.generation);
+        true
+    }
+
     /// Keeps what was read of a file; whether it is not what was known.
     fn keep(&mut self, source: Source, outcome: Outcome) -> bool {
         let known = match outcome.result {
             // What vanished between walk and reading was not there.
             Err(Skip::Vanished) => return false,
+            Err(skip) if self.is_being_rewritten(&source, &skip) => return false,
             Err(skip) => Known::Skipped(skip),
             Ok(Reading { mut sessions, names, workspaces, remarks, skipped })
                 if sessions.len() == 1
@@ -282,7 +304,7 @@ impl RootScan {
         let (generation, racy) = (self.generation, outcome.racy);
         self.files.insert(
             source.path.into_os_string(),
-            File { stamp: source.stamp, beside: source.beside, generation, racy, known },
+            File { stamp: source.stamp, beside: source.beside, generation, racy, cut: false, known },
         );
         changed
     }

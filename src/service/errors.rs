@@ -29,7 +29,8 @@ pub(super) fn errors_of(method: &Method) -> Vec<Reason> {
     let own: &[&[Reason]] = match method.name {
         "initialize" | "ping" | "shutdown" | "authority/narrow" | "rpc.discover" => &[],
         "registry/list" | "registry/coverage" | "registry/states" | "peer/list" => &[],
-        "registry/describe" | "registry/unwatch" | "session/load" | "session/unfollow" => &[&[NotFound]],
+        "registry/unwatch" | "session/unfollow" => &[&[NotFound]],
+        "registry/describe" | "session/load" => &[&[NotFound, Unavailable]],
         "registry/watch" => &[&[Limit, Unavailable]],
         "session/follow" => &[&[NotFound, Limit, Unavailable]],
         "runtime/receipts" | "runtime/discover" => &[&[Unavailable, Io]],

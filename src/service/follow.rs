@@ -3,7 +3,7 @@
 use super::watch::{Opened, narrowed};
 use super::{Context, Service, blocking, registry};
 use crate::authority::Grant;
-use crate::harness::Patient;
+use crate::harness::Attendant;
 use crate::protocol::{
     Empty, FollowParams, FollowResult, Notification, Reason, RpcError, SessionEvent, SessionEventParams, UnfollowParams,
 };
@@ -23,7 +23,8 @@ pub(super) async fn follow(
     let (result, following, pulse, opened) = blocking(move || -> Result<_, RpcError> {
         let snapshot = of.registry.snapshot(&asking)?;
         let opened = snapshot.follow(&params.id, &asking.grant, &of.registry.roots(), &asking)?;
-        let (following, session, cursor) = opened.ok_or_else(|| registry::missing(&params.id))?;
+        let (following, session, cursor) =
+            opened.ok_or_else(|| registry::missing_of(&snapshot, &params.id, &asking.grant))?;
         asking.check()?;
         let (grant, max) = (asking.grant.clone(), of.limits().subscriptions);
         let pulse = of.registry.follow(id.clone(), &following, grant, max);
@@ -98,13 +99,14 @@ impl Follower {
     /// What is new, if anything is, and what is set when it is not to be told any more.
     async fn look(&self) -> Result<Option<(SessionEvent, CancellationToken)>, RpcError> {
         let (service, following, pulse) = (self.service.clone(), self.following.clone(), self.pulse.clone());
+        let until = Until(pulse.ended().clone());
         blocking(move || {
             let registry = &service.registry;
             let (mut following, roots) = (lock(&following), registry.roots());
             let needs_review = pulse.needs_review();
             let Seen { grant, void } = pulse.sees();
             let review = |following: &mut Following, anew: bool| -> Result<_, RpcError> {
-                let outcome = following.review(&*registry.now(anew)?, &grant, &roots, &Patient)?;
+                let outcome = following.review(&*registry.now(anew)?, &grant, &roots, &until)?;
                 pulse.lies(following);
                 Ok(outcome)
             };
@@ -112,7 +114,7 @@ impl Follower {
             if needs_review && let Outcome::Event(event) = review(&mut following, false)? {
                 return Ok(Some((event, void)));
             }
-            let outcome = match following.read(&roots, &Patient)? {
+            let outcome = match following.read(&roots, &until)? {
                 Outcome::Lost => review(&mut following, true)?,
                 outcome => outcome,
             };
@@ -123,6 +125,17 @@ impl Follower {
         })
         .await?
     }
+}
+
+/// Reads until the subscription ends.
+struct Until(CancellationToken);
+
+impl Attendant for Until {
+    fn cancelled(&self) -> bool {
+        self.0.is_cancelled()
+    }
+
+    fn progress(&self, _: &str, _: u64, _: Option<u64>) {}
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -1,12 +1,13 @@
 //! The inventory: pages of it, one entry, and where it was looked for.
 
 use super::{Context, Service};
+use crate::authority::Grant;
 use crate::limits;
 use crate::protocol::{
     CoverageParams, CoverageResult, DescribeParams, DescribeResult, Endpoint, Harness, HarnessCoverage, ListParams,
     ListResult, Query, Reason, RootCoverage, RpcError, SourceState, State, StateSource, StatesParams, StatesResult,
 };
-use crate::registry::{Attendant, Error, Request, RootReport};
+use crate::registry::{Attendant, Error, Request, RootReport, Snapshot};
 use crate::runtime::Known;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -94,7 +95,19 @@ pub(super) fn describe(
     let snapshot = service.registry.snapshot(context)?;
     let entry = snapshot.describe(&params.id, &context.grant, &service.registry.roots(), context);
     context.check()?;
-    Ok(DescribeResult { entry: entry.ok_or_else(|| missing(&params.id))? })
+    Ok(DescribeResult { entry: entry.ok_or_else(|| missing_of(&snapshot, &params.id, &context.grant))? })
+}
+
+/// Why there is no such entry: there is none, or what would show it cannot be read.
+pub(super) fn missing_of(snapshot: &Snapshot, id: &str, grant: &Grant) -> RpcError {
+    match snapshot.unread(id, grant) {
+        None => missing(id),
+        Some(problem) => {
+            let path = problem.path.as_deref().unwrap_or_default();
+            let id: String = id.chars().take(200).collect();
+            RpcError::new(Reason::Unavailable, format!("`{id}` cannot be found: {path}: {}", problem.message))
+        }
+    }
 }
 
 /// What is out of scope is missing too.

@@ -157,7 +157,7 @@ impl<'a> Walk<'a> {
     /// Reads where rows stand first, of the whole file so that the next page need not.
     fn look_for_repeats(&mut self) -> Result<(), Skip> {
         if self.firsts.is_none() {
-            self.firsts = Some(Firsts::read(self.file, end_of_lines(self.file)?, self.attendant)?);
+            self.firsts = Some(Firsts::read(self.file, end_of_lines(self.file, self.attendant)?, self.attendant)?);
         }
         Ok(())
     }

@@ -19,7 +19,8 @@ use super::ids::is_uuid;
 use super::jsonl::Ends;
 use super::walk::stamp;
 use super::{
-    Details, End, Environment, Finder, Found, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
+    Attendant, Details, End, Environment, Finder, Found, Page, PageRequest, Reading, Root, Session, Skip, Source,
+    Store, Wanted,
 };
 use crate::limits;
 use crate::platform::files::{Stamp, open_regular};
@@ -99,8 +100,8 @@ impl Store for ClaudeCode {
         load::page(&open_regular(&session.location)?, is_subagent(session), request)
     }
 
-    fn end(&self, session: &Session) -> Result<End, Skip> {
-        let end = end_of_lines(&open_regular(&session.location)?)?;
+    fn end(&self, session: &Session, attendant: &dyn Attendant) -> Result<End, Skip> {
+        let end = end_of_lines(&open_regular(&session.location)?, attendant)?;
         Ok(End { cursor: load::cursor(end), count: None })
     }
 

@@ -95,9 +95,8 @@ pub struct Facts {
 impl Facts {
     pub fn gather(file: &File, source: &Source, ends: &mut Ends) -> Result<Self, Skip> {
         let mut facts = Self::default();
-        let mut seen = 0;
         loop {
-            seen += facts.take_head(ends, seen);
+            facts.take_head(ends);
             if facts.head_is_enough() || !ends.grow_head(file)? {
                 break;
             }
@@ -142,19 +141,13 @@ impl Facts {
         self.prompt.is_some() && self.workspace.is_some() && self.created_at_ms.is_some()
     }
 
-    /// Reads the head from where it was left; answers how many lines it took.
-    fn take_head(&mut self, ends: &Ends, seen: usize) -> usize {
-        let mut taken = 0;
-        for line in ends.head().skip(seen) {
-            taken += 1;
-            if let Some(record) = Record::parse(line) {
-                self.take_opening(&record);
-                if self.head_is_enough() {
-                    break;
-                }
+    fn take_head(&mut self, ends: &Ends) {
+        for record in ends.head().filter_map(Record::parse) {
+            self.take_opening(&record);
+            if self.head_is_enough() {
+                break;
             }
         }
-        taken
     }
 
     fn take_opening(&mut self, record: &Record<'_>) {

@@ -68,7 +68,7 @@ fn status(rollout: &Path, pid: i32) -> Result<Option<ActivityStatus>, Skip> {
         return Ok(None);
     }
     let file = open_regular(rollout)?;
-    let end = end_of_lines(&file)?;
+    let end = end_of_lines(&file, &Patient)?;
     let tail = Tail { from: end.saturating_sub(limits::LOOK_BACK), file };
     let mut lines = Backward::new(&tail, end - tail.from, &Patient);
     while let Some((_, line)) = lines.record()? {

@@ -6,7 +6,7 @@ use super::record::Family;
 use super::rollout::{Placed, Rollout};
 use crate::harness::backward::{Backward, Line, begins_line, parse_long};
 use crate::harness::pages::Gathered;
-use crate::harness::{End, Page, PageRequest, Root, Session, Skip};
+use crate::harness::{Attendant, End, Page, PageRequest, Root, Session, Skip};
 use crate::limits;
 use crate::protocol::{Block, Message, Role};
 use std::collections::VecDeque;
@@ -24,9 +24,9 @@ struct Place {
 }
 
 /// The place behind all lines that are whole. A compressed rollout does not grow any more.
-pub fn end(session: &Session) -> Result<End, Skip> {
+pub fn end(session: &Session, attendant: &dyn Attendant) -> Result<End, Skip> {
     let rollout = Rollout::open(&session.location)?;
-    let end = rollout.end_of_lines()?;
+    let end = rollout.end_of_lines(attendant)?;
     Ok(End { cursor: Place { depth: 0, end, family: None }.cursor(), count: None })
 }
 

@@ -16,8 +16,8 @@ mod tally;
 mod tests;
 
 use super::{
-    Activities, Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip,
-    Source, Store, Wanted, jsonl,
+    Activities, Attendant, Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session,
+    Skip, Source, Store, Wanted, jsonl,
 };
 use crate::platform::sqlite;
 use crate::protocol::{Harness, Resume, RootOrigin};
@@ -91,8 +91,8 @@ impl Store for Codex {
         live::read(root, sessions)
     }
 
-    fn end(&self, session: &Session) -> Result<End, Skip> {
-        load::end(session)
+    fn end(&self, session: &Session, attendant: &dyn Attendant) -> Result<End, Skip> {
+        load::end(session, attendant)
     }
 
     fn resume(&self, root: &Root, session: &Session) -> Option<Resume> {

@@ -101,12 +101,11 @@ impl Rollout {
     }
 
     /// Where its last whole line ends; of a compressed one nothing is still being written.
-    pub fn end_of_lines(&self) -> Result<u64, Skip> {
+    pub fn end_of_lines(&self, attendant: &dyn Attendant) -> Result<u64, Skip> {
         if !self.packed {
-            return backward::end_of_lines(&self.file);
+            return backward::end_of_lines(&self.file, attendant);
         }
-        let text = Placed::new(self, &Patient);
-        text.end()
+        Placed::new(self, attendant).end()
     }
 
     fn text(&self, max: u64) -> io::Result<Box<dyn Read + '_>> {

@@ -25,7 +25,8 @@ struct Client {
 impl Client {
     fn begin(store: &'static dyn Store, root: Root, session: Session) -> Self {
         let roots = vec![root];
-        let (follower, cursor) = Follower::begin(store, &roots, session, false, &Patient).unwrap();
+        let (mut follower, cursor) = Follower::begin(store, &roots, session, false, &Patient).unwrap();
+        follower.settles = Duration::ZERO;
         let mut client = Self { follower, roots, told: Vec::new(), rewritten: 0, appended: 0 };
         client.told = client.load(cursor);
         client

@@ -139,7 +139,7 @@ impl Header {
         self.project_hash = self.project_hash.take().or_else(|| owned(record.project_hash));
         self.created_at_ms = self.created_at_ms.or_else(|| time(record.start_time));
         self.last_updated_ms = time(record.last_updated).or(self.last_updated_ms);
-        self.summary = member(record.summary).and_then(|summary| text::title(&summary)).or(self.summary.take());
+        self.summary = member(record.summary).and_then(|summary| text::given_title(&summary)).or(self.summary.take());
     }
 }
 

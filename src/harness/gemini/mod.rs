@@ -118,19 +118,19 @@ fn walk_project(finder: &mut Finder, project: &Path) {
     for found in finder.entries(&project.join(CHATS)) {
         if found.is_dir() {
             for agent in finder.entries(&found.path) {
-                if agent.name.ends_with(".jsonl") {
-                    finder.source(agent, directory)
-                } else {
-                    finder.skip(agent, Skip::Name)
-                }
+                if is_chat(&agent.name) { finder.source(agent, directory) } else { finder.skip(agent, Skip::Name) }
             }
-        } else if found.name.starts_with("session-") && [".jsonl", ".json"].iter().any(|end| found.name.ends_with(end))
-        {
+        } else if found.name.starts_with("session-") && is_chat(&found.name) {
             finder.source(found, directory);
         } else {
             finder.skip(found, Skip::Name);
         }
     }
+}
+
+/// Whether a file has the ending of a chat: before logs, chats and those of subagents were one record.
+fn is_chat(name: &str) -> bool {
+    [".jsonl", ".json"].iter().any(|ending| name.ends_with(ending))
 }
 
 /// The directories that a file's members are named by.

@@ -6,8 +6,14 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// How the context begins that the program puts before a conversation.
-const CONTEXT: &str = "<session_context>";
+/// The elements in which the program puts what no person wrote into a prompt: the session's context and that of files,
+/// extensions and editors, what hooks add (`<hook_context>`), the summary of what was compressed.
+fn is_injected(element: &str) -> bool {
+    element.ends_with("_context") || matches!(element, "state_snapshot" | "system-reminder" | "activated_skill")
+}
+
+/// What stands before and behind the files that a prompt refers to, in parts of their own.
+const FILES: [&str; 2] = ["--- Content from referenced files ---", "--- End of content ---"];
 
 /// A record, as far as it matters here. Every member may be of any kind.
 #[derive(Deserialize)]
@@ -111,7 +117,11 @@ impl<'a> Record<'a> {
     fn user_kind(&self) -> Kind {
         let parts = self.content.map(parts).unwrap_or_default();
         let result = |part: &Part<'_>| part.result.is_some();
-        if parts.iter().find_map(|part| member(part.text)).is_some_and(|text| text.trim_start().starts_with(CONTEXT)) {
+        let texts: Vec<_> = parts.iter().filter_map(|part| member(part.text)).collect();
+        let is_context = |text: &Cow<'_, str>| text::without_elements(text, is_injected).is_empty();
+        let says_nothing = !texts.is_empty() && texts.len() == parts.len() && texts.iter().all(is_context);
+        // The session's context may stand before more of the same kind.
+        if says_nothing || texts.first().is_some_and(|text| text.trim_start().starts_with("<session_context>")) {
             Kind::Notice
         } else if !parts.is_empty() && parts.iter().all(result) {
             Kind::Results
@@ -173,10 +183,19 @@ fn parts(content: &RawValue) -> Vec<Part<'_>> {
     }
 }
 
-/// The text of a content, without what the model only thought.
+/// The text of a content, without what the model only thought, and what the program put beside a prompt.
 fn content_text(content: &RawValue) -> Option<String> {
     let parts = parts(content);
     let said = parts.iter().filter(|part| !text::is_true(part.thought));
-    let texts: Vec<_> = said.filter_map(|part| member(part.text)).filter(|text| !text.trim().is_empty()).collect();
+    let mut in_files = false;
+    let mut texts = Vec::new();
+    for part in said.filter_map(|part| member(part.text)) {
+        let text = text::without_elements(&part, is_injected);
+        in_files |= text == FILES[0];
+        if !in_files && !text.is_empty() {
+            texts.push(text.to_owned());
+        }
+        in_files &= text != FILES[1];
+    }
     (!texts.is_empty()).then(|| texts.join("\n"))
 }

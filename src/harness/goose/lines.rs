@@ -6,7 +6,7 @@ use crate::harness::backward::end_of_lines;
 use crate::harness::jsonl::{self, Ends};
 use crate::harness::walk::stem;
 use crate::harness::{
-    Attendant, Details, End, Page, PageRequest, Session, Skip, Source, Wanted, messages, pages, text,
+    Attendant, Attended, Details, End, Page, PageRequest, Session, Skip, Source, Wanted, messages, pages, text,
 };
 use crate::limits;
 use crate::platform::files::open_regular;
@@ -80,11 +80,11 @@ pub fn details(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
 }
 
 /// The place behind all lines. The program does not write such files any more, so it costs what a page does.
-pub fn end(session: &Session) -> Result<End, Skip> {
+pub fn end(session: &Session, attendant: &dyn Attendant) -> Result<End, Skip> {
     let file = open_regular(&session.location)?;
-    let whole = end_of_lines(&file)?;
+    let whole = end_of_lines(&file, attendant)?;
     let mut lines = 1_i64;
-    jsonl::stream(BufReader::new(file.take(whole)), |_| {
+    jsonl::stream(BufReader::new(Attended::new(file.take(whole), Some(attendant))), |_| {
         lines += 1;
         ControlFlow::Continue(())
     })?;

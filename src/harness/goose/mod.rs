@@ -8,7 +8,8 @@ mod tests;
 
 use super::jsonl::Ends;
 use super::{
-    Details, End, Environment, Finder, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted, ids,
+    Attendant, Details, End, Environment, Finder, Page, PageRequest, Reading, Root, Session, Skip, Source, Store,
+    Wanted, ids,
 };
 use crate::limits;
 use crate::platform::sqlite;
@@ -81,8 +82,8 @@ impl Store for Goose {
         if is_file(&session.location) { lines::load(session, request) } else { database::load(session, request) }
     }
 
-    fn end(&self, session: &Session) -> Result<End, Skip> {
-        if is_file(&session.location) { lines::end(session) } else { database::end(session) }
+    fn end(&self, session: &Session, attendant: &dyn Attendant) -> Result<End, Skip> {
+        if is_file(&session.location) { lines::end(session, attendant) } else { database::end(session) }
     }
 
     fn unsettled(&self, _: &Session) -> usize {

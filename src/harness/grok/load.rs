@@ -3,7 +3,7 @@
 use super::message::Part;
 use super::{LOGS, Log};
 use crate::harness::backward::{Backward, end_of_lines};
-use crate::harness::{End, Page, PageRequest, Patient, Skip};
+use crate::harness::{Attendant, End, Page, PageRequest, Skip};
 use crate::limits;
 use crate::platform::files::open_regular;
 use crate::protocol::{Block, Message, Role};
@@ -12,15 +12,15 @@ use std::fs::File;
 use std::path::Path;
 
 /// The place behind all lines that are whole, of the first log that holds a message.
-pub fn end(directory: &Path) -> Result<End, Skip> {
+pub fn end(directory: &Path, attendant: &dyn Attendant) -> Result<End, Skip> {
     let mut outcome = Err(Skip::Vanished);
     for (index, log) in LOGS.iter().enumerate() {
         let file = match open_regular(&directory.join(log.name)).map_err(Skip::from) {
             Err(Skip::Vanished) => continue,
             opened => opened?,
         };
-        let end = end_of_lines(&file)?;
-        let one = PageRequest { cursor: None, limit: 1, attendant: &Patient, own_only: false };
+        let end = end_of_lines(&file, attendant)?;
+        let one = PageRequest { cursor: None, limit: 1, attendant, own_only: false };
         let holds = !Slice::read(&file, log, Some(end), &one)?.messages.is_empty();
         outcome = Ok(End { cursor: format!("{index}:{end}"), count: None });
         if holds {

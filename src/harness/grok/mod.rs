@@ -18,8 +18,8 @@ mod update;
 use super::jsonl::Ends;
 use super::walk::stamp;
 use super::{
-    Activities, Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip,
-    Source, Store, Wanted, ids,
+    Activities, Attendant, Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session,
+    Skip, Source, Store, Wanted, ids,
 };
 use crate::platform::files::Stamp;
 use crate::protocol::{Harness, Resume, RootOrigin};
@@ -94,8 +94,8 @@ impl Store for Grok {
         live::read(root)
     }
 
-    fn end(&self, session: &Session) -> Result<End, Skip> {
-        load::end(directory_of(&session.location))
+    fn end(&self, session: &Session, attendant: &dyn Attendant) -> Result<End, Skip> {
+        load::end(directory_of(&session.location), attendant)
     }
 
     fn stamps(&self, session: &Session) -> Vec<Option<Stamp>> {

@@ -21,7 +21,7 @@ impl Summary {
 
     /// The name that the program made, else the one it began with.
     pub fn title(&self) -> Option<Box<str>> {
-        ["generated_title", "session_summary"].iter().find_map(|name| text::title(self.text(name)?))
+        ["generated_title", "session_summary"].iter().find_map(|name| text::given_title(self.text(name)?))
     }
 
     /// The directory that it names, else the one that its place in the store stands for.

@@ -8,8 +8,8 @@ mod tests;
 
 use super::jsonl::Ends;
 use super::{
-    Activities, Details, End, Environment, Finder, Found, Home, Live, Page, PageRequest, Reading, Root, Run, Session,
-    Skip, Source, Store, Wanted, ids,
+    Activities, Attendant, Details, End, Environment, Finder, Found, Home, Live, Page, PageRequest, Reading, Root, Run,
+    Session, Skip, Source, Store, Wanted, ids,
 };
 use crate::limits;
 use crate::platform::sqlite;
@@ -84,7 +84,7 @@ impl Store for Hermes {
         Activities { sessions: sessions.filter_map(live).collect(), ..Activities::default() }
     }
 
-    fn end(&self, session: &Session) -> Result<End, Skip> {
+    fn end(&self, session: &Session, _: &dyn Attendant) -> Result<End, Skip> {
         conversation::end(session)
     }
 

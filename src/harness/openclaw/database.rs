@@ -175,8 +175,7 @@ fn windows(connection: &Connection, source: &Source) -> rusqlite::Result<Vec<Win
             label: [owned(8), owned(9), owned(6), kept("label"), kept("displayName")]
                 .into_iter()
                 .flatten()
-                .next()
-                .and_then(|label| text::title(&label)),
+                .find_map(|label| text::given_title(&label)),
             archived: integer(row, 10).is_some(),
             spawned_by: owned(11).or_else(|| kept("spawnedBy")),
             parent_key: owned(12).or_else(|| kept("parentSessionKey")),

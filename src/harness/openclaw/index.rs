@@ -53,8 +53,9 @@ pub fn read(path: &Path) -> Result<Reading, Skip> {
     let mut reading = Reading::default();
     for (key, entry) in &entries {
         let Some(session) = entry.session_id.as_str() else { continue };
-        let name = entry.label.as_str().or_else(|| entry.display_name.as_str());
-        let named = name.and_then(text::title).map(|title| Name { session: session.into(), title, rank: GIVEN });
+        let names = [&entry.label, &entry.display_name];
+        let name = names.into_iter().filter_map(|name| name.as_str()).find_map(text::given_title);
+        let named = name.map(|title| Name { session: session.into(), title, rank: GIVEN });
         reading.names.extend(named);
         let parent = entry.spawned_by.as_str().map(|key| Parent {
             session_id: entries.get(key).and_then(|entry| entry.session_id.as_str()).map(str::to_owned),

@@ -4,6 +4,7 @@ use super::chain::Chain;
 use super::database::{Events, event_text, is_packed_away};
 use super::event::Event;
 use super::is_transcript;
+use super::parts::{self, Position};
 use crate::harness::backward::{Backward, end_of_lines};
 use crate::harness::database::{Columns, read_session};
 use crate::harness::pages::Gathered;
@@ -14,10 +15,13 @@ use std::fmt;
 use std::ops::ControlFlow;
 
 /// The place behind all events.
-pub fn end(session: &Session) -> Result<End, Skip> {
+pub fn end(session: &Session, attendant: &dyn Attendant) -> Result<End, Skip> {
     let at = |place: Place| End { cursor: place.to_string(), count: None };
+    if !session.parts.is_empty() {
+        return Ok(at(Place::Part { part: 0, at: 0, rest: parts::ends(session, attendant)? }));
+    }
     if is_transcript(&session.location) {
-        return Ok(at(Place::Line(end_of_lines(&open_regular(&session.location)?)?, Chain::Leaf)));
+        return Ok(at(Place::Line(end_of_lines(&open_regular(&session.location)?, attendant)?, Chain::Leaf)));
     }
     let end = read_session(session, None, |connection| {
         if Events::of(connection)?.is_none() {
@@ -56,6 +60,8 @@ pub enum Place {
     Row(i64, Chain),
     /// Before a line of a transcript, and what is looked for there.
     Line(u64, Chain),
+    /// Before a line of one of several transcripts, and where older events are in each.
+    Part { part: usize, at: u64, rest: Vec<Position> },
 }
 
 impl fmt::Display for Place {
@@ -65,6 +71,10 @@ impl fmt::Display for Place {
             Self::Behind(position, seq) => write!(f, "behind {position} {seq}"),
             Self::Row(seq, chain) => write!(f, "row {seq} {}", chain.to_cursor()),
             Self::Line(at, chain) => write!(f, "line {at} {}", chain.to_cursor()),
+            Self::Part { rest, .. } => {
+                let rest: Vec<_> = rest.iter().map(|(at, chain)| (at, chain.to_cursor())).collect();
+                write!(f, "parts {} {}", rest.len(), serde_json::json!(rest))
+            }
         }
     }
 }
@@ -75,6 +85,7 @@ impl Place {
         match self {
             Self::Listed(_, at) | Self::Behind(_, at) | Self::Row(at, _) => at.to_string(),
             Self::Line(at, _) => at.to_string(),
+            Self::Part { part, at, .. } => format!("{part}.{at}"),
         }
     }
 
@@ -86,6 +97,11 @@ impl Place {
             "behind" => Self::Behind(number.parse().ok()?, rest.parse().ok()?),
             "row" => Self::Row(number.parse().ok()?, Chain::from_cursor(rest)?),
             "line" => Self::Line(number.parse().ok()?, Chain::from_cursor(rest)?),
+            "parts" => {
+                let rest: Vec<(u64, String)> = serde_json::from_str(rest).ok()?;
+                let rest = rest.into_iter().map(|(at, chain)| Some((at, Chain::from_cursor(&chain)?)));
+                Self::Part { part: 0, at: 0, rest: rest.collect::<Option<_>>()? }
+            }
             _ => return None,
         })
     }
@@ -118,6 +134,14 @@ pub fn backwards<T>(
     begin: impl Fn() -> T,
     take: impl Fn(&mut T, &Event<'_>, Place) -> ControlFlow<()>,
 ) -> Result<T, Skip> {
+    if !session.parts.is_empty() {
+        let from = match from {
+            None => None,
+            Some(Place::Part { rest, .. }) => Some(rest),
+            Some(_) => return Err(Skip::Cursor),
+        };
+        return parts::backwards(session, from, attendant, begin(), take);
+    }
     if is_transcript(&session.location) {
         return lines(session, from, attendant, begin, take);
     }
@@ -133,7 +157,7 @@ pub fn backwards<T>(
                 listed.then_some(Place::Listed(position.saturating_add(1), *seq))
             }
             Some(Place::Row(seq, chain)) => Some(Place::Row(*seq, chain.clone())),
-            Some(Place::Line(..)) => None,
+            Some(Place::Line(..) | Place::Part { .. }) => None,
         };
         let Some(way) = way else { return Ok(Err(Skip::Cursor)) };
         rows(connection, &session.id, way, attendant, &begin, &take)
@@ -198,7 +222,7 @@ fn rows<T>(
             seq,
             Some(chain),
         ),
-        Place::Line(..) | Place::Behind(..) => return Ok(Err(Skip::Cursor)),
+        Place::Line(..) | Place::Part { .. } | Place::Behind(..) => return Ok(Err(Skip::Cursor)),
     };
     let mut statement = connection.prepare(&query)?;
     let mut rows = statement.query(params![session, before])?;

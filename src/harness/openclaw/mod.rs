@@ -11,6 +11,7 @@ mod event;
 mod index;
 mod live;
 mod load;
+mod parts;
 mod prompt;
 mod registered;
 #[cfg(test)]
@@ -20,10 +21,11 @@ mod transcript;
 use super::jsonl::Ends;
 use super::walk::stamp;
 use super::{
-    Activities, Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip,
-    Source, Store, Wanted, ids,
+    Activities, Attendant, Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session,
+    Skip, Source, Store, Wanted, ids,
 };
 use crate::platform::directory::entries;
+use crate::platform::files::Stamp;
 use crate::platform::sqlite;
 use crate::protocol::{Harness, Resume, RootOrigin};
 use std::collections::BTreeMap;
@@ -90,12 +92,23 @@ impl Store for OpenClaw {
         load::page(session, request)
     }
 
+    /// The program writes the topics of a conversation to files of their own, beside the bare one.
+    fn is_part(&self, a: &Session, b: &Session) -> bool {
+        let of_transcript = |session: &Session| is_transcript(&session.location) && !session.archived;
+        of_transcript(a) && of_transcript(b) && a.location.parent() == b.location.parent()
+    }
+
+    fn stamps(&self, session: &Session) -> Vec<Option<Stamp>> {
+        let log = sqlite::log_stamp(&session.location);
+        parts::files(session).map(stamp).chain([log]).collect()
+    }
+
     fn live(&self, root: &Root, sessions: &mut dyn Iterator<Item = &Session>) -> Activities {
         live::read(root, sessions)
     }
 
-    fn end(&self, session: &Session) -> Result<End, Skip> {
-        load::end(session)
+    fn end(&self, session: &Session, attendant: &dyn Attendant) -> Result<End, Skip> {
+        load::end(session, attendant)
     }
 
     /// The program opens conversations, which it calls by keys; of the sessions of one only the current can be opened.

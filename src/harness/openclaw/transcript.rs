@@ -56,11 +56,8 @@ pub fn read(source: &Source, ends: &mut Ends) -> Result<Session, Skip> {
 
 impl Facts {
     fn take_head(&mut self, file: &File, ends: &mut Ends) -> Result<(), Skip> {
-        let mut seen = 0;
         loop {
-            for line in ends.head().skip(seen) {
-                seen += 1;
-                let Some(event) = Event::parse(line) else { continue };
+            for event in ends.head().filter_map(Event::parse) {
                 self.trace |= event.is_trace();
                 self.take_opening(&event);
                 if self.prompt.is_some() || self.trace {

@@ -11,8 +11,8 @@ mod tests;
 use super::jsonl::Ends;
 use super::walk::stamp;
 use super::{
-    Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store,
-    Wanted, ids,
+    Attendant, Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source,
+    Store, Wanted, ids,
 };
 use crate::limits;
 use crate::platform::{files::Stamp, sqlite};
@@ -88,7 +88,7 @@ impl Store for OpenCode {
         if is_file(&session.location) { files::load(session, request) } else { database::load(session, request) }
     }
 
-    fn end(&self, session: &Session) -> Result<End, Skip> {
+    fn end(&self, session: &Session, _: &dyn Attendant) -> Result<End, Skip> {
         if is_file(&session.location) { files::end(session) } else { database::end(session) }
     }
 

@@ -7,8 +7,8 @@ mod tests;
 
 use super::jsonl::Ends;
 use super::{
-    Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store,
-    Wanted,
+    Attendant, Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source,
+    Store, Wanted,
 };
 use crate::platform::sqlite;
 use crate::protocol::{Harness, Resume, RootOrigin};
@@ -64,7 +64,7 @@ impl Store for Orchestrator {
         if request.cursor.is_some() { Err(Skip::Cursor) } else { Ok(Page::default()) }
     }
 
-    fn end(&self, _: &Session) -> Result<End, Skip> {
+    fn end(&self, _: &Session, _: &dyn Attendant) -> Result<End, Skip> {
         Err(Skip::NoMessages)
     }
 

@@ -102,8 +102,8 @@ impl<'a> Branch<'a> {
 }
 
 /// The place behind all entries that are whole.
-pub fn end(session: &Session) -> Result<End, Skip> {
-    let end = end_of_lines(&open_regular(&session.location)?)?;
+pub fn end(session: &Session, attendant: &dyn Attendant) -> Result<End, Skip> {
+    let end = end_of_lines(&open_regular(&session.location)?, attendant)?;
     Ok(End { cursor: Place::end(end).cursor(), count: None })
 }
 

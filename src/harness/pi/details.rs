@@ -2,43 +2,42 @@
 
 use super::branch::{Branch, Place};
 use super::record::Record;
-use crate::harness::jsonl::{self, Ends};
-use crate::harness::{Details, Patient, Session, Skip, Wanted, text};
+use crate::harness::{Attendant, Details, Patient, Session, Skip, Wanted, text};
 use crate::limits;
 use crate::platform::files::open_regular;
 use crate::protocol::{LastMessage, Role};
+use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{BufReader, Read};
-use std::ops::ControlFlow;
 
 /// Reads what is wanted of a session.
 pub fn read(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
     let file = open_regular(&session.location)?;
     let mut details = Details::default();
-    if wanted.topics {
-        details.topics = topics(&file)?;
+    if wanted.topics || wanted.message_count {
+        whole_branch(&file, wanted.attendant.unwrap_or(&Patient), &mut details)?;
     }
     if wanted.last_message {
         details.last_message = last_message(&file)?;
     }
-    if wanted.message_count {
-        details.message_count = count(wanted.attended(file))?;
-    }
     Ok(details)
 }
 
-fn topics(file: &File) -> Result<Vec<String>, Skip> {
-    let mut ends = Ends::default();
-    ends.load(file)?;
-    loop {
-        let spoken = ends.head().filter_map(Record::parse).filter_map(|record| record.spoken());
-        let prompts = spoken.filter(|(role, _)| *role == Role::User);
-        let topics: Vec<_> =
-            prompts.filter_map(|(_, spoken)| text::excerpt(&spoken.text()?)).take(limits::TOPICS).collect();
-        if topics.len() == limits::TOPICS || !ends.grow_head(file)? {
-            return Ok(topics);
+/// Counts what people and models wrote on the current branch, and takes its opening prompts: what hangs on other
+/// branches is not loaded either. Which entries are on it only the way from its end tells.
+fn whole_branch(file: &File, attendant: &dyn Attendant, details: &mut Details) -> Result<(), Skip> {
+    let mut branch = Branch::new(file, Place::end(file.metadata()?.len()), attendant)?;
+    let mut topics = VecDeque::new();
+    while let Some((_, line)) = branch.next_entry()? {
+        let Some((role, spoken)) = Record::parse(&line).and_then(|record| record.spoken()) else { continue };
+        details.message_count += 1;
+        let topic = || text::excerpt(&spoken.text()?);
+        if let Some(topic) = (role == Role::User).then(topic).flatten() {
+            topics.push_front(topic);
+            topics.truncate(limits::TOPICS);
         }
     }
+    details.topics = topics.into();
+    Ok(())
 }
 
 /// The newest message of the current branch that has text, within the bounds of a tail.
@@ -56,14 +55,4 @@ fn last_message(file: &File) -> Result<Option<LastMessage>, Skip> {
         }
     }
     Ok(None)
-}
-
-/// What people and models wrote, on all branches: so its own program counts too.
-fn count(file: impl Read) -> Result<u64, Skip> {
-    let mut count = 0;
-    jsonl::stream(BufReader::with_capacity(limits::SCAN_BYTES, file), |line| {
-        count += u64::from(Record::parse(line).is_some_and(|record| record.spoken().is_some()));
-        ControlFlow::Continue(())
-    })?;
-    Ok(count)
 }

@@ -34,7 +34,7 @@ impl Facts {
             facts.records = true;
             match record.kind().as_ref() {
                 "session" if facts.id.is_none() => facts.take_header(&record),
-                "session_info" => facts.name = Some(member(record.name).and_then(|name| text::title(&name))),
+                "session_info" => facts.name = Some(member(record.name).and_then(|name| text::given_title(&name))),
                 "model_change" => facts.chosen = owned(member(record.model_id)).or(facts.chosen),
                 "message" => facts.take_message(&record),
                 _ => {}

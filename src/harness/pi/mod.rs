@@ -11,8 +11,8 @@ mod tests;
 
 use super::jsonl::Ends;
 use super::{
-    Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store,
-    Wanted, ids,
+    Attendant, Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source,
+    Store, Wanted, ids,
 };
 use crate::limits;
 use crate::platform::files::read_small;
@@ -77,8 +77,8 @@ impl Store for Pi {
         branch::load(session, request)
     }
 
-    fn end(&self, session: &Session) -> Result<End, Skip> {
-        branch::end(session)
+    fn end(&self, session: &Session, attendant: &dyn Attendant) -> Result<End, Skip> {
+        branch::end(session, attendant)
     }
 
     fn resume(&self, root: &Root, session: &Session) -> Option<Resume> {

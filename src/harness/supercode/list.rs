@@ -64,7 +64,7 @@ pub fn session(source: &Source, ends: &mut Ends) -> Result<Session, Skip> {
     let prompt = conversation(&source.path, ends)?;
     let beside = |ending: &str| source.path.with_file_name(format!("{name}{ending}"));
     let meta = read_small(&beside(META), limits::SIDE_FILE).unwrap_or_default();
-    let title = Side::parse(&meta).and_then(|meta| text::title(&member(meta.title)?));
+    let title = Side::parse(&meta).and_then(|meta| text::given_title(&member(meta.title)?));
     session.title = title.or(prompt);
     session.workspace_mark = mark(name).map(Box::from);
     session.archived = source.path.parent().is_some_and(|directory| directory.ends_with(ARCHIVED));

@@ -4,7 +4,7 @@ use crate::harness::backward::{Backward, end_of_lines};
 use crate::harness::messages::image;
 use crate::harness::pages::Gathered;
 use crate::harness::text::{self, member};
-use crate::harness::{End, Page, PageRequest, Session, Skip};
+use crate::harness::{Attendant, End, Page, PageRequest, Session, Skip};
 use crate::platform::files::open_regular;
 use crate::protocol::{Block, Message, Role};
 use serde::Deserialize;
@@ -50,8 +50,8 @@ impl<'a> Line<'a> {
 }
 
 /// The place behind all lines that are whole.
-pub fn end(session: &Session) -> Result<End, Skip> {
-    let end = end_of_lines(&open_regular(&session.location)?)?;
+pub fn end(session: &Session, attendant: &dyn Attendant) -> Result<End, Skip> {
+    let end = end_of_lines(&open_regular(&session.location)?, attendant)?;
     Ok(End { cursor: end.to_string(), count: None })
 }
 

@@ -9,8 +9,8 @@ mod tests;
 
 use super::jsonl::Ends;
 use super::{
-    Details, End, Environment, Finder, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Wanted,
-    walk,
+    Attendant, Details, End, Environment, Finder, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store,
+    Wanted, walk,
 };
 use crate::protocol::{Harness, Resume, RootOrigin};
 use std::collections::{BTreeMap, HashSet};
@@ -73,8 +73,8 @@ impl Store for Supercode {
         message::load(session, request)
     }
 
-    fn end(&self, session: &Session) -> Result<End, Skip> {
-        message::end(session)
+    fn end(&self, session: &Session, attendant: &dyn Attendant) -> Result<End, Skip> {
+        message::end(session, attendant)
     }
 
     fn workspace_mark(&self, directory: &str) -> Option<String> {

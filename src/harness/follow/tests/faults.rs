@@ -107,6 +107,31 @@ fn a_whole_record_without_a_line_end_is_told_once() {
 }
 
 #[test]
+fn a_transcript_that_is_rewritten_as_it_was_is_not_told_again() {
+    let mut lines = Lines::of(&["one", "two", "three"]);
+    lines.client.follower.settles = Duration::from_secs(3600);
+    let before = fs::read(&lines.path).unwrap();
+    for turn in 1..4 {
+        // Supercode cuts the file, and writes all of it again.
+        fs::write(&lines.path, "").unwrap();
+        assert!(matches!(lines.client.read(), Followed::Nothing));
+        fs::write(&lines.path, &before[..line("one").len()]).unwrap();
+        assert!(matches!(lines.client.read(), Followed::Nothing));
+        fs::write(&lines.path, [&before[..], line("four").repeat(turn).trim_end().as_bytes()].concat()).unwrap();
+        lines.appended(1);
+        lines.nothing();
+    }
+    assert_eq!(lines.client.rewritten, 0);
+    // One that stays cut was rewritten.
+    fs::write(&lines.path, line("one")).unwrap();
+    assert!(matches!(lines.client.read(), Followed::Nothing));
+    assert!(lines.client.follower.due().is_some());
+    lines.client.follower.settles = Duration::ZERO;
+    lines.rewritten();
+    lines.client.finish();
+}
+
+#[test]
 fn a_line_over_the_bounds_is_passed_over() {
     let mut lines = Lines::of(&["one"]);
     let long = line(&"x".repeat(limits::LINE_MAX));

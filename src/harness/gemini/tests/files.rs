@@ -287,3 +287,25 @@ proptest! {
         prop_assert_eq!(pieces(chunk), whole);
     }
 }
+
+#[test]
+fn prompts_have_no_hook_context_and_legacy_subagents_have_parents() {
+    let listing = list(&Gemini, &fixture("gemini/legacy-subagent-and-hook-context/.gemini"));
+    let parent = "72d14847-09f0-4562-aa8e-f7b42bf11749";
+    for (id, title, of) in [
+        (parent, "Count the apples", None),
+        ("legacy01-cccc-dddd-eeee-ffff00001111", "Count in the cellar", Some(parent)),
+        ("sub00002-cccc-dddd-eeee-ffff00001111", "Count in the attic", Some(parent)),
+        ("aaaa0003-09f0-4562-aa8e-f7b42bf11749", "Sort the screws", None),
+        ("aaaa0004-09f0-4562-aa8e-f7b42bf11749", "Sort the nails", None),
+        ("aaaa0005-09f0-4562-aa8e-f7b42bf11749", "First by batch", None),
+        ("aaaa0006-09f0-4562-aa8e-f7b42bf11749", "Joined one", None),
+        ("aaaa0007-09f0-4562-aa8e-f7b42bf11749", "Look at @notes.md", None),
+    ] {
+        let session = listing.of(id);
+        assert_eq!(session.title.as_deref(), Some(title), "{id}");
+        let of = of.map(|of: &str| Parent { session_id: Some(of.to_owned()), relation: Relation::Subagent });
+        assert_eq!(session.parent, of, "{id}");
+    }
+    assert_eq!(listing.skipped(), []);
+}

@@ -24,7 +24,7 @@ fn every_fixture_session_has_its_right_values() {
     let fork = Parent { session_id: Some(NAMED.to_owned()), relation: Relation::Fork };
     let expected = [
         (PLAIN, "say hello to pi", "/proj/alpha", 694_709, 694_964, 2, None),
-        (NAMED, "Named pi session", "/proj/alpha", 695_522, 792_838, 7, None),
+        (NAMED, "Named pi session", "/proj/alpha", 695_522, 792_838, 5, None),
         (FORK, "Named pi session", "/proj/alpha", 696_873, 697_084, 7, Some(fork)),
         (OWN, "other folder", "/proj/beta", 697_578, 697_774, 2, None),
     ];
@@ -89,7 +89,7 @@ fn of_a_tree_the_branch_of_the_last_entry_is_loaded() {
     ]);
     assert_eq!(messages[1..], expected);
     let details = pi().details(NAMED);
-    assert_eq!(details.topics, ["please run TOOL now", "and a second question", "a question on an in-file branch"]);
+    assert_eq!(details.topics, ["please run TOOL now", "a question on an in-file branch"]);
     let last = details.last_message.unwrap();
     assert_eq!(
         (last.role, last.text.as_str(), last.timestamp_ms),
