@@ -147,6 +147,8 @@ pub fn integer(row: &Row<'_>, at: usize) -> Option<i64> {
 }
 
 #[cfg(test)]
+mod agree;
+#[cfg(test)]
 mod hostile;
 
 #[cfg(test)]
