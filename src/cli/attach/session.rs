@@ -60,6 +60,11 @@ impl About {
         self.extensions[OURS][field] == true
     }
 
+    /// Whether Tackroom hosts it.
+    fn is_ours(&self) -> bool {
+        self.extensions.get(OURS).is_some()
+    }
+
     /// Whether a question waits while nobody is attached.
     pub fn waits(&self) -> bool {
         self.says(WAITS)
@@ -210,7 +215,10 @@ impl Session {
         self.last = self.last.max(event.sequence.unwrap_or_default());
         match event.kind.as_str() {
             "turn_started" => (self.running, self.working) = (true, false),
-            "text_delta" | "reasoning" | "tool_call_started" if !self.running => self.working = true,
+            // Others do not report when they are done with it.
+            "text_delta" | "reasoning" | "tool_call_started" if !self.running && self.about.is_ours() => {
+                self.working = true;
+            }
             "turn_completed" => self.working = false,
             "turn_succeeded" | "turn_interrupted" | "turn_failed" => {
                 (self.running, self.working) = (false, false);
