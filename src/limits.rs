@@ -241,8 +241,12 @@ pub const BESIDE: usize = 1_024;
 pub const LOOK_BACK: u64 = 4 << 20;
 /// Messages before a page that are looked into for the calls which its results belong to.
 pub const CALLS_LOOKED_FOR: usize = 64;
-/// Bytes of an unpacked text that are kept at once.
+/// Bytes at the end of an unpacked text that are kept at once.
 pub const UNPACKED_WINDOW: usize = 4 << 20;
+/// Bytes of an unpacked text that are kept compressed by themselves, so that they can be read alone.
+pub const UNPACKED_PIECE: usize = 1 << 20;
+/// Bytes of such pieces that are kept, of one text at a time.
+pub const UNPACKED_KEPT: usize = 32 << 20;
 
 // Stores: sessions that are followed.
 

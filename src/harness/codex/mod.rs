@@ -9,6 +9,7 @@ mod list;
 mod live;
 mod load;
 mod names;
+mod pieces;
 mod record;
 mod rollout;
 mod tally;

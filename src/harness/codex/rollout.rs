@@ -1,11 +1,12 @@
 //! One rollout file: plain or compressed, whole or up to where a later segment continues from it.
 
 use super::files::is_packed;
+use super::pieces::Pieces;
 use super::record::{Base, Record};
 use crate::harness::backward::{self, Backward, Text, begins_line};
 use crate::harness::{Attendant, Attended, Patient, Skip, jsonl, jsonl::Ends};
 use crate::limits;
-use crate::platform::files::{open_sized, read_at};
+use crate::platform::files::{Stamp, open_sized, read_at};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use std::cell::RefCell;
 use std::fs::File;
@@ -108,7 +109,13 @@ impl Rollout {
         Placed::new(self, attendant).end()
     }
 
-    fn text(&self, max: u64) -> io::Result<Box<dyn Read + '_>> {
+    /// The state of its file.
+    pub fn stamp(&self) -> io::Result<Stamp> {
+        Ok(Stamp::of(&self.file.metadata()?))
+    }
+
+    /// Its text from the start on, `max` bytes of it at most.
+    pub fn text(&self, max: u64) -> io::Result<Box<dyn Read + '_>> {
         (&self.file).rewind()?;
         let max = max.min(self.end);
         Ok(if self.packed {
@@ -120,8 +127,8 @@ impl Rollout {
     }
 }
 
-/// A rollout's text from any place on. A compressed one is unpacked up to there; what was unpacked last is kept, as the
-/// way through it leads back step by step.
+/// A rollout's text from any place on. Of a compressed one the end is unpacked and kept; what lies before that is read
+/// in [`Pieces`].
 pub struct Placed<'a> {
     rollout: &'a Rollout,
     attendant: &'a dyn Attendant,
@@ -144,7 +151,7 @@ impl<'a> Placed<'a> {
         if !self.rollout.packed {
             return Ok(self.rollout.file.metadata()?.len().min(self.rollout.end));
         }
-        self.unpack(u64::MAX, 0)?;
+        self.unpack_end()?;
         let window = self.window.borrow();
         Ok(window.start + window.text.len() as u64)
     }
@@ -154,11 +161,10 @@ impl<'a> Placed<'a> {
         Ok(self.rollout.packed || end <= self.end()?)
     }
 
-    /// Unpacks up to `end`, and keeps what lies before it, `wanted` bytes at least. Where the file is damaged, the text
-    /// ends.
-    fn unpack(&self, end: u64, wanted: usize) -> Result<(), Skip> {
-        let keep = wanted.max(limits::UNPACKED_WINDOW);
-        let mut stream = self.rollout.text(end)?;
+    /// Unpacks all, and keeps what lies before the end. Where the file is damaged, the text ends.
+    fn unpack_end(&self) -> Result<(), Skip> {
+        let keep = limits::UNPACKED_WINDOW;
+        let mut stream = self.rollout.text(u64::MAX)?;
         let mut window = self.window.borrow_mut();
         (window.start, window.text) = (0, Vec::new());
         while let Ok(1..) = stream.by_ref().take(limits::PAGE_CHUNK as u64).read_to_end(&mut window.text) {
@@ -184,7 +190,9 @@ impl Text for Placed<'_> {
         let end = offset + buffer.len() as u64;
         let known = |window: &Window| window.start <= offset && end <= window.start + window.text.len() as u64;
         if !known(&self.window.borrow()) {
-            self.unpack(end, buffer.len())?;
+            let end = end.min(self.rollout.end);
+            let (start, text) = Pieces::of(self.rollout, offset, end, self.attendant)?.read(offset, end)?;
+            self.window.replace(Window { start, text });
         }
         let window = self.window.borrow();
         let from = offset.checked_sub(window.start).map(|from| from as usize);

@@ -1,11 +1,13 @@
 //! Whole conversations: those of the fixtures were written out by hand from the raw records.
 
 use super::*;
+use crate::harness::Attendant;
 use crate::harness::testing::Gone;
 use crate::limits;
 use crate::protocol::{Block, Message, Role};
 use proptest::prelude::*;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// A session's messages in short; the same whatever the size of a page.
 fn all_told(listing: &Listing, id: &str) -> Vec<String> {
@@ -309,6 +311,54 @@ fn compressed_rollouts_are_told_like_plain_ones_however_long_they_are() {
     let messages = packed.paged(ID, 300);
     assert_eq!(messages.len(), 900);
     assert!(messages == plain.paged(ID, 300));
+}
+
+/// Adds up how much is unpacked.
+#[derive(Default)]
+struct Unpacking {
+    bytes: AtomicU64,
+    last: AtomicU64,
+}
+
+impl Attendant for Unpacking {
+    fn cancelled(&self) -> bool {
+        false
+    }
+
+    fn progress(&self, message: &str, done: u64, _: Option<u64>) {
+        if message == "unpacking" {
+            let last = self.last.swap(done, Relaxed);
+            self.bytes.fetch_add(if done > last { done - last } else { done }, Relaxed);
+        }
+    }
+}
+
+#[test]
+fn paging_through_a_compressed_rollout_unpacks_it_a_fixed_number_of_times() {
+    let prompt = |at: usize| response(2, "user", &[&format!("{at} {}", "x".repeat(100_000))]);
+    let blank = " ".repeat(1 << 20) + "\n";
+    for middle in [lines(&(0..400).map(prompt).collect::<Vec<_>>()), blank.repeat(40)] {
+        let text =
+            lines(&[meta(ID), response(1, "user", &["first"])]) + &middle + &lines(&[response(3, "user", &["last"])]);
+        let home = Home::new();
+        home.write(&format!("{FILE}.zst"), compress_to_vec(text.as_bytes(), CompressionLevel::Fastest));
+        let listing = home.list();
+        let unpacking = Unpacking::default();
+        let (mut cursor, mut count): (Option<String>, usize) = (None, 0);
+        loop {
+            let request = PageRequest { cursor: cursor.as_deref(), limit: 20, attendant: &unpacking, own_only: false };
+            let page = Codex.load(std::slice::from_ref(&listing.root), listing.of(ID), &request).unwrap();
+            count += page.messages.len();
+            cursor = page.next;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        assert_eq!(count as u64, listing.details(ID).message_count);
+        assert!(matches!(listing.page(ID, Some("0.18446744073709551615.2"), 2), Err(Skip::Cursor)));
+        let unpacked = unpacking.bytes.into_inner();
+        assert!(unpacked < 4 * text.len() as u64, "{unpacked} bytes for {}", text.len());
+    }
 }
 
 #[test]
