@@ -508,6 +508,8 @@ export type State =
 
 /** Where a session came from. */
 export interface Parent {
+  /** The id of the parent's entry, where there is one in scope: its `id`, or its `persistedId` while a runtime runs it. */
+  id?: string;
   /** The session that it came from, where known. */
   sessionId?: string;
   /** How it came from it. */

@@ -272,6 +272,10 @@ Relation: TypeAlias = Literal["fork", "branch", "subagent", "continuation", "cop
 
 class Parent(TypedDict):
     """Where a session came from."""
+    id: NotRequired[str]
+    """The id of the parent's entry, where there is one in scope: its `id`, or its `persistedId` while a runtime runs
+    it.
+    """
     sessionId: NotRequired[str]
     """The session that it came from, where known."""
     relation: Relation
