@@ -5,6 +5,7 @@ use super::lineage::part;
 use super::record::{Base, Meta, NEEDLES, Record};
 use super::rollout::Rollout;
 use crate::harness::{Part, Reading, Session, Skip, Source, jsonl::Ends, text};
+use crate::protocol::Role;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -153,21 +154,57 @@ impl Opening {
 
     fn of(ends: &Ends) -> Self {
         let mut opening = Self::default();
+        let is_rolled_back = ends.head().any(|line| NEEDLES.rolled_back.find(line).is_some());
+        // The prompts that stand, in each of the forms in which they are written, and the first one ever.
+        let mut standing: [Vec<Prompt>; 3] = Default::default();
+        let mut first: Option<Prompt> = None;
         for line in ends.head() {
-            if opening.meta.is_some() && NEEDLES.message.find(line).is_none() {
+            let matters = NEEDLES.message.find(line).is_some() || NEEDLES.rolled_back.find(line).is_some();
+            if opening.meta.is_some() && !matters {
                 continue;
             }
             let Some(record) = Record::parse(line) else { continue };
             if opening.meta.is_none() {
                 opening.meta = record.meta();
             }
-            let prompt = record.message().and_then(|message| message.prompt());
-            opening.title = prompt.and_then(|prompt| text::title(&prompt));
-            if opening.title.is_some() {
+            if let Some(turns) = record.turns_rolled_back() {
+                let turns = usize::try_from(turns).unwrap_or(usize::MAX);
+                standing.iter_mut().for_each(|form| form.truncate(form.len().saturating_sub(turns)));
+            }
+            if first.is_none() {
+                first = record.replacement_history().into_iter().find_map(|item| {
+                    let item = Record::parse(item.get().as_bytes())?;
+                    Prompt::of(item.message()?.prompt()?, &record)
+                });
+            }
+            let message = record.message().filter(|message| message.role == Role::User);
+            if let Some(message) = message.filter(|message| message.is_genuine()) {
+                let prompt = message.prompt().and_then(|prompt| Prompt::of(prompt, &record));
+                first = first.or_else(|| prompt.clone());
+                standing[message.family as usize].push(prompt.unwrap_or_default());
+            }
+            if first.is_some() && !is_rolled_back {
                 break;
             }
         }
-        opening
+        let mut standing =
+            standing.into_iter().filter_map(|form| form.into_iter().find(|prompt| prompt.title.is_some()));
+        let title = if is_rolled_back { standing.next().or(first) } else { first };
+        let Prompt { title, ordinal } = title.unwrap_or_default();
+        Self { title, ordinal, ..opening }
+    }
+}
+
+/// A prompt, as the title of its session.
+#[derive(Clone, Default)]
+struct Prompt {
+    title: Option<Box<str>>,
+    ordinal: Option<u64>,
+}
+
+impl Prompt {
+    fn of(prompt: String, record: &Record<'_>) -> Option<Self> {
+        Some(Self { title: Some(text::title(&prompt)?), ordinal: record.ordinal() })
     }
 }
 

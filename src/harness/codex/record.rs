@@ -192,6 +192,12 @@ impl<'a> Record<'a> {
         serde_json::from_str(payload.num_turns.filter(|_| is_meant)?.get()).ok()
     }
 
+    /// The items that a compaction went on with, each a bare response item.
+    pub fn replacement_history(&self) -> Vec<&'a RawValue> {
+        let payload = self.payload.as_ref().filter(|_| word(self.kind) == "compacted");
+        payload.and_then(|payload| inner(payload.replacement_history)).unwrap_or_default()
+    }
+
     /// What the session says of itself, if this is where it does.
     pub fn meta(&self) -> Option<Meta> {
         let payload = self.payload.as_ref()?;
@@ -324,12 +330,14 @@ impl Message<'_> {
         self.role == Role::Assistant || self.text().is_some()
     }
 
-    /// What a person asked for, without what an editor put before it.
+    /// What a person asked for, without what an editor put before it; `None` where the editor's part is all.
     pub fn prompt(&self) -> Option<String> {
+        const PREAMBLE: &str = "# Context from my IDE setup:";
         const REQUEST: &str = "## My request for Codex:";
         let text = self.text().filter(|_| self.role == Role::User)?;
         Some(match text.split_once(REQUEST) {
             Some((_, request)) => request.trim().to_owned(),
+            None if text.trim_start().starts_with(PREAMBLE) => return None,
             None => text,
         })
     }

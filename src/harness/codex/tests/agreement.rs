@@ -71,6 +71,40 @@ fn turns_that_were_rolled_back_do_not_count() {
 }
 
 #[test]
+fn title_is_the_first_prompt_that_was_not_rolled_back() {
+    let rolled_back = json!({"timestamp": at(9), "type": "event_msg",
+        "payload": {"type": "thread_rolled_back", "num_turns": 1}});
+    let both = |text: &str| [response(1, "user", &[text]), user(1, text)];
+    let home = Home::new();
+    let mut records = [&[meta(ID)][..], &both("gone"), &[rolled_back]].concat();
+    home.write(FILE, lines(&records));
+    assert_eq!(home.one().title.as_deref(), Some("gone"), "the program keeps it, too");
+    records.extend(both("stands"));
+    home.write(FILE, lines(&records));
+    assert_eq!(home.one().title.as_deref(), Some("stands"));
+}
+
+#[test]
+fn title_of_a_rollout_that_begins_at_a_compaction_is_its_first_prompt() {
+    let home = Home::new();
+    let items = [response(1, "user", &["<environment_context>"]), response(1, "user", &["before"])];
+    let items: Vec<Value> = items.iter().map(|item| item["payload"].clone()).collect();
+    let compacted = json!({"timestamp": at(2), "type": "compacted",
+        "payload": {"message": "so far", "replacement_history": items}});
+    home.write(FILE, lines(&[meta(ID), compacted, response(3, "user", &["after"])]));
+    assert_eq!(home.one().title.as_deref(), Some("before"));
+}
+
+#[test]
+fn editors_preamble_without_a_request_is_not_a_title() {
+    let home = Home::new();
+    let preamble = "# Context from my IDE setup:\n\n## Open tabs:\n- a.rs\n";
+    home.write(FILE, lines(&[meta(ID), response(1, "user", &[preamble]), response(2, "user", &["fix it"])]));
+    assert_eq!(home.one().title.as_deref(), Some("fix it"));
+    assert_eq!(home.list().details(ID).topics, ["fix it"]);
+}
+
+#[test]
 fn first_prompt_behind_a_long_line_is_a_topic() {
     let home = Home::new();
     home.write(
