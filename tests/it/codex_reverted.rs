@@ -140,7 +140,8 @@ fn side_chat_is_hidden_from_the_plain_list_and_inherits_only_in_scope() {
     let mut server = Spawn::new(home).open();
     assert!(!rows(&mut server, json!({})).contains_key(FORK));
     let all = rows(&mut server, json!({ "includeChildren": true }));
-    assert_eq!(all[FORK]["parent"], json!({ "relation": "subagent", "sessionId": TWICE }));
+    let parent = json!({ "relation": "subagent", "sessionId": TWICE, "id": format!("codex:{TWICE}") });
+    assert_eq!(all[FORK]["parent"], parent);
     assert_eq!(all[FORK]["messageCount"], 8);
     let scope = json!({ "query": { "includeChildren": true, "include": ["messageCount"] },
         "_meta": { "authority": { "workspaces": ["/elsewhere/demo"] } } });
