@@ -200,8 +200,9 @@ impl RootScan {
         for (source, outcome) in stale.into_iter().zip(readings) {
             self.changed |= self.keep(source, outcome);
         }
-        // Mostly nothing went, and then there is no need to look at each.
-        if self.files.len() != unchanged {
+        // Mostly nothing went, and then there is no need to look at each. Without a descriptor nothing can be seen to go.
+        let is_blind = finder.skipped.iter().any(|(_, skip)| matches!(skip, Skip::Descriptors(_)));
+        if self.files.len() != unchanged && !is_blind {
             let before = self.files.len();
             self.files.retain(|_, file| file.generation == self.generation);
             self.changed |= self.files.len() != before;
@@ -265,6 +266,13 @@ impl RootScan {
         parents.chain(visited).chain([&*self.root.path]).map(Path::to_owned).collect()
     }
 
+    /// Whether something is known of a file, which then stays and is read again.
+    fn stays(&mut self, source: &Source) -> bool {
+        let Some(file) = self.files.get_mut(source.path.as_os_str()) else { return false };
+        (file.racy, file.generation) = (true, self.generation);
+        true
+    }
+
     /// Whether a file that held a session was cut a moment ago: its program may be rewriting it, and what was known of
     /// it still counts.
     fn is_being_rewritten(&mut self, source: &Source, skip: &Skip) -> bool {
@@ -283,6 +291,8 @@ impl RootScan {
         let known = match outcome.result {
             // What vanished between walk and reading was not there.
             Err(Skip::Vanished) => return false,
+            // It says what it said until it can be read again.
+            Err(Skip::Descriptors(_)) if self.stays(&source) => return false,
             Err(skip) if self.is_being_rewritten(&source, &skip) => return false,
             Err(skip) => Known::Skipped(skip),
             Ok(Reading { mut sessions, names, workspaces, remarks, skipped })

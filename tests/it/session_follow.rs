@@ -1,5 +1,6 @@
 //! `session/follow`: messages as they are written.
 
+use crate::support::stores::SUPERCODE;
 use crate::support::{Home, Spawn, uuid};
 use serde_json::json;
 use std::fs::OpenOptions;
@@ -132,4 +133,26 @@ fn a_runtime_s_id_follows_its_session_also_from_before_its_first_message() {
     drop(runtime);
     write(&project.file(&uuid(1)), &line(1, "third"));
     assert_eq!(texts(&server.expect_notification("session/event")), ["third"]);
+}
+
+#[test]
+fn a_transcript_that_is_written_whole_with_each_turn_is_told_message_by_message() {
+    let home = Home::with(&[SUPERCODE]);
+    let file = home.path().join(".config/supercode/sessions/b1d154e4964f197c-proud-falcon.jsonl");
+    let mut content = std::fs::read_to_string(&file).unwrap().trim_end().to_owned();
+    let mut server = Spawn::new(home).open();
+    server.request("session/follow", json!({ "id": "supercode:b1d154e4964f197c-proud-falcon" })).result();
+    for turn in 0..5 {
+        let (ask, answer) = (format!("ask {turn}"), format!("answer {turn}"));
+        for (role, text) in [("user", &ask), ("assistant", &answer)] {
+            content += &format!("\n{}", json!({ "role": role, "content": text }));
+        }
+        // Supercode 0.5.150 cuts the file and writes all of it again, without a newline at its end.
+        std::fs::write(&file, &content).unwrap();
+        let mut told = Vec::new();
+        while told.len() < 2 {
+            told.extend(texts(&server.expect_notification("session/event")));
+        }
+        assert_eq!(told, [ask, answer]);
+    }
 }

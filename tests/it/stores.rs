@@ -59,7 +59,7 @@ const ROWS: &[Row] = &[
     ("goose:20260902_1", "Archived beta chat", BETA, None, 2),
     ("goose:20260902_2", "My named goose session (copy)", ALPHA, None, 3),
     ("pi:01a22b97-be73", "say hello to pi", ALPHA, None, 2),
-    ("pi:01a22b97-c19b", "Named pi session", ALPHA, None, 7),
+    ("pi:01a22b97-c19b", "Named pi session", ALPHA, None, 5),
     ("pi:01a22b97-c6e7", "Named pi session", ALPHA, FORK, 7),
     ("pi:my-own-id-1", "other folder", BETA, None, 2),
     ("grok:01a22b97-5e73", "say hello to grok", ALPHA, None, 2),

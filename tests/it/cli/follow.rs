@@ -101,6 +101,19 @@ fn what_was_rewritten_is_shown_anew_and_a_session_that_comes_back_goes_on() {
 }
 
 #[test]
+fn without_a_tail_a_rewritten_session_is_shown_all_the_same() {
+    let (home, file) = prompts();
+    let mut reading = follow(&home, &["--tail", "0"]);
+    said(&mut reading);
+    append(&file, &row("user", "u4", json!("fourth")));
+    expect(&mut reading, &["user", "> fourth"]);
+    fs::rename(home.put("new", &row("user", "u9", json!("begun again"))), &file).unwrap();
+    expect(&mut reading, &["-- the transcript was rewritten; this is what it ends with now", "user", "> begun again"]);
+    let run = reading.close(&home);
+    assert_eq!((run.code, run.err.as_str()), (0, ""));
+}
+
+#[test]
 fn a_session_that_nobody_has_written_to_is_waited_for() {
     let home = Home::new();
     let _live = home.live(OLDER, json!({ "status": "idle" }));
