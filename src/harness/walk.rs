@@ -123,6 +123,8 @@ impl Finder {
             Ok(Some(stamp)) => self.push(found.path, stamp, beside),
             Ok(None) => self.skip(found, Skip::NotRegular),
             Err(error) if error.kind() == io::ErrorKind::NotFound && !is_link => {}
+            // The link is there; what it points to is not.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => self.skip(found, Skip::Io(error)),
             Err(error) => self.skip(found, error.into()),
         }
     }
