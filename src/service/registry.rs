@@ -135,10 +135,13 @@ pub(super) async fn states(
     let sources: HashMap<Endpoint, Vec<StateSource>> =
         known.iter().map(|known| (known.record.endpoint.clone(), of(known))).collect();
     let mut states: HashMap<&StateSource, State> = HashMap::new();
-    // The newest first: of several for one source that one counts.
+    // The newest first: of several for one source the newest that answers counts. One that does not answer is `live`.
     for runtime in service.runtimes.ask(known, limits::PROBE_LIST).await.runtimes {
         for source in sources.get(&runtime.receipt.endpoint).into_iter().flatten() {
-            states.entry(source).or_insert(runtime.state);
+            let state = states.entry(source).or_insert(runtime.state);
+            if *state == State::Live {
+                *state = runtime.state;
+            }
         }
     }
     let state = |source: StateSource| {

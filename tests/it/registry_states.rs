@@ -63,7 +63,7 @@ fn only_the_runtimes_of_the_sources_are_asked_and_answers_come_in_order() {
 }
 
 #[test]
-fn of_several_the_newest_that_answers_counts_and_a_silent_one_has_no_state() {
+fn newest_runtime_that_answers_counts_and_silent_ones_are_live() {
     let home = Home::new();
     let receipts = receipts_in(home.path());
     let older = Runtime::start(hosting(&uuid(1), "older", WORKSPACE));
@@ -78,7 +78,7 @@ fn of_several_the_newest_that_answers_counts_and_a_silent_one_has_no_state() {
     newer.misbehave(Route::Any, Bad::Silent);
     assert_eq!(states(&mut server, &asked), words(["busy"]));
     older.misbehave(Route::Any, Bad::Silent);
-    assert_eq!(states(&mut server, &asked), words([""]));
+    assert_eq!(states(&mut server, &asked), words(["live"]));
     let lie = Bad::lie("/result/connection_state", "shutting_down");
     older.behave();
     older.misbehave(Route::Rpc("describe".into()), lie);

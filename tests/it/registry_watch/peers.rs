@@ -48,11 +48,11 @@ fn a_session_lives_as_long_as_its_process() {
             assert_eq!(folded.take(&mut server)["kind"], "updated");
         }
     }
-    // One that is stopped has not ended: what is told next is what comes next.
+    // A stopped process has not exited, but its activity is unknown.
     kill(pid, Signal::SIGSTOP).unwrap();
     waitid(Id::Pid(pid), WaitPidFlag::WSTOPPED | WaitPidFlag::WNOWAIT).unwrap();
     tell(json!({ "status": "busy" }));
-    assert_eq!(folded.take(&mut server)["entry"]["state"], "busy");
+    assert_eq!(folded.take(&mut server)["entry"]["state"], "live");
     // It is killed, and nobody waits for it: a zombie is no session.
     kill(pid, Signal::SIGKILL).unwrap();
     let event = folded.take(&mut server);
