@@ -16,8 +16,8 @@ if [ -z "$program" ]; then
     *-linux-*) flags="$flags -C target-feature=+crt-static --cfg getrandom_backend=\"linux_getrandom\"" ;;
   esac
   # With a target named, the flags are for the program alone, not for what builds it.
-  RUSTFLAGS=$flags cargo build --release --locked --target "$target"
-  program=${CARGO_TARGET_DIR:-target}/$target/release/tackroom
+  RUSTFLAGS=$flags cargo build --profile dist --locked --target "$target"
+  program=${CARGO_TARGET_DIR:-target}/$target/dist/tackroom
 fi
 
 program=$(realpath "$program")
