@@ -1,4 +1,4 @@
-;;; emacs_recipe.el --- what docs/emacs.md promises  -*- lexical-binding: t; -*-
+;;; emacs_recipe.el --- tests the recipe in docs/guides/emacs.md  -*- lexical-binding: t; -*-
 
 (require 'tackroom)
 (require 'cl-lib)

@@ -88,8 +88,8 @@ def run(name: str, command: list[str], more: dict[str, str]) -> bool:
 
 
 def recipe(place: Path) -> str:
-    """The code of docs/emacs.md, as a file."""
-    text = (REPOSITORY / "docs" / "emacs.md").read_text("utf-8")
+    """Writes the code of docs/guides/emacs.md to a file and returns its path."""
+    text = (REPOSITORY / "docs" / "guides" / "emacs.md").read_text("utf-8")
     [code] = re.findall(r"^```elisp\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     path = place / "tackroom.el"
     path.write_text(code, "utf-8")

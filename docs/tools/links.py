@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fails where a link of the given Markdown files leads to no file of the project."""
+"""Fails if a link in the given Markdown files points to a file that does not exist."""
 
 import re
 import sys
@@ -11,4 +11,4 @@ bad = [
     for target in re.findall(r"\]\(([^)#\s]+)", Path(name).read_text())
     if "://" not in target and not (Path(name).parent / target).exists()
 ]
-sys.exit("links that lead nowhere:\n" + "\n".join(bad) if bad else 0)
+sys.exit("broken links:\n" + "\n".join(bad) if bad else 0)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes docs/picture.svg: what `tackroom list` shows of the sample sessions in a terminal, as `tackroom demo` runs it.
+"""Writes docs/picture.svg: `tackroom list` in a terminal, showing the sample sessions of `tackroom demo`.
 
-With --check it only says whether the file there is fresh. The program is target/debug/tackroom, or that in TACKROOM."""
+With --check it fails if the file is stale. TACKROOM names the program; the default is target/debug/tackroom."""
 
 import fcntl
 import os
@@ -23,13 +23,13 @@ COLOURS = {31: "#f07178", 32: "#8fc27b", 33: "#e6b455", 34: "#6cb2eb", 35: "#c79
 
 
 def terminal_output():
-    """What the program writes to a terminal."""
+    """Returns what the program writes to a terminal."""
     controller, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("4H", ROWS, COLUMNS, 0, 0))
     environment = {"TERM": "xterm-256color", "PATH": os.defpath, "TZ": "UTC"}
     program = subprocess.Popen([PROGRAM, "demo"], stdin=terminal, stdout=terminal, stderr=terminal, env=environment)
     os.close(terminal)
-    said = b""
+    output = b""
     while True:
         try:
             part = os.read(controller, 1 << 16)
@@ -37,14 +37,14 @@ def terminal_output():
             break
         if not part:
             break
-        said += part
+        output += part
     if program.wait() != 0:
         sys.exit(f"{PROGRAM} demo failed")
-    return said.decode()
+    return output.decode()
 
 
 def spans(line):
-    """The pieces of a line, each with its style."""
+    """Yields the pieces of a line, each with its style."""
     style = {}
     for piece in re.split(r"(\x1b\[[\d;]*m)", line):
         if not piece.startswith("\x1b["):
@@ -71,14 +71,16 @@ def drawn(lines):
         column, pieces = 0, []
         for text, style in spans(line):
             attributes = "".join(f' {name}="{value}"' for name, value in style.items())
-            place = f'x="{EDGE + column * CELL:g}" textLength="{len(text) * CELL:g}"'
-            pieces.append(f"<tspan {place}{attributes}>{escape(text)}</tspan>")
+            for word in re.finditer(r"\S+", text):
+                # A position for each character keeps the columns straight in every font.
+                cells = " ".join(f"{EDGE + (column + at) * CELL:g}" for at in range(word.start(), word.end()))
+                pieces.append(f'<tspan x="{cells}"{attributes}>{escape(word[0])}</tspan>')
             column += len(text)
         rows.append(f'<text y="{EDGE + number * LINE + 14}">{"".join(pieces)}</text>')
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}">\n'
         f'<rect width="100%" height="100%" rx="8" fill="#1d2026"/>\n'
-        f'<g xml:space="preserve" fill="#d6dae0" font-family="ui-monospace, Menlo, Consolas, monospace" font-size="14">\n'
+        f'<g fill="#d6dae0" font-family="ui-monospace, Menlo, Consolas, monospace" font-size="14">\n'
         + "\n".join(rows)
         + "\n</g>\n</svg>\n"
     )

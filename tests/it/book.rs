@@ -8,14 +8,14 @@ use std::fs;
 
 #[test]
 fn the_frames_by_hand_list_what_waits() {
-    let snippet = block_in(&page("docs/raw.md"), "sh");
+    let snippet = block_in(&page("docs/guides/any-program.md"), "sh");
     let output = run_in(&Home::new(), "sh", &["-c", &snippet]).expect("every system has a shell");
     assert_eq!(shown(&output).lines().count(), 2);
 }
 
 #[test]
 fn the_length_in_the_header_is_that_of_the_message() {
-    let text = block_in(&page("docs/raw.md"), "text");
+    let text = block_in(&page("docs/guides/any-program.md"), "text");
     let (header, message) = text.trim_end().split_once("\n\n").unwrap();
     assert_eq!(header, format!("Content-Length: {}", message.len()));
 }
@@ -40,7 +40,7 @@ fn a_turn_of_the_demo_agent_crosses_as_the_book_has_it() {
     let home = Home::new();
     let _host = Host::demo(&home);
     let mut server = serve(home);
-    let page = block_in(&page("docs/runtime.md"), "text");
+    let page = block_in(&page("docs/reference/runtime.md"), "text");
     // The page numbers the attachment, whose handle is random.
     let mut handle = None;
     for exchange in page.split("\n\n") {
@@ -75,7 +75,7 @@ fn a_turn_of_the_demo_agent_crosses_as_the_book_has_it() {
 
 #[test]
 fn the_python_snippet_lists_the_newest() {
-    let snippet = block_in(&page("docs/python.md"), "python");
+    let snippet = block_in(&page("docs/guides/python.md"), "python");
     if let Some(output) = run_in(&home_with_one(), "python3", &["-c", &snippet]) {
         assert_eq!(shown(&output), "idle the only session\n");
     }
@@ -83,7 +83,7 @@ fn the_python_snippet_lists_the_newest() {
 
 #[test]
 fn the_client_of_an_afternoon_shows_who_waits() {
-    let client = block_in(&page("docs/client.md"), "python");
+    let client = block_in(&page("docs/guides/client.md"), "python");
     let home = home_with_one();
     if let Some(output) = run_in(&home, "python3", &["-c", &client, "--once"]) {
         assert_eq!(shown(&output), "", "the only session is idle");

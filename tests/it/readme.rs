@@ -1,4 +1,4 @@
-//! What README.md says is what the program does.
+//! The README and the guides show what the program really prints.
 
 use crate::support::host::published;
 use crate::support::runtime::{Options, Runtime, Step};
@@ -12,11 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
-use tackroom::harness::{Environment, stores};
-
-fn readme() -> String {
-    page("README.md")
-}
+use tackroom::harness::{Environment, Store, stores};
 
 /// A text of the project.
 pub fn page(name: &str) -> String {
@@ -29,21 +25,19 @@ pub fn block_in(text: &str, language: &str) -> String {
     rest.split_once("```").unwrap().0.to_owned()
 }
 
-/// What a shell session of a section promises, and what is said in this home.
-fn session(section: &str, home: &Home) -> (String, String) {
-    let text = readme();
-    let (_, section) = text.split_once(&format!("\n## {section}\n")).expect(section);
+/// The first shell session of a page as it is printed there, and as it runs in this home.
+fn session(name: &str, home: &Home) -> (String, String) {
     let bin = Path::new(env!("CARGO_BIN_EXE_tackroom")).parent().unwrap();
     let own = home.path().join("bin");
     let path = format!("{}:{}:{}", bin.display(), own.display(), std::env::var("PATH").unwrap_or_default());
-    let (promised, mut said) = (block_in(section, "console"), String::new());
-    for line in promised.lines().filter_map(|line| line.strip_prefix("$ ")) {
+    let (printed, mut actual) = (block_in(&page(name), "console"), String::new());
+    for line in printed.lines().filter_map(|line| line.strip_prefix("$ ")) {
         let mut command = Command::new("sh");
         command.args(["-c", line]).env_clear().env("PATH", &path).env("HOME", home.path()).stdin(Stdio::null());
         command.current_dir(home.path());
-        said.push_str(&format!("$ {line}\n{}", shown(&command.output().unwrap())));
+        actual.push_str(&format!("$ {line}\n{}", shown(&command.output().unwrap())));
     }
-    (promised, said)
+    (printed, actual)
 }
 
 /// A home with one session, which is idle.
@@ -81,18 +75,7 @@ pub fn shown(output: &Output) -> String {
 }
 
 #[test]
-fn the_shell_snippet_lists_what_waits() {
-    let output = run_in(&home_with_one(), "sh", &["-c", &block_in(&readme(), "sh")]);
-    let output = output.expect("every system has a shell");
-    let answers: Vec<serde_json::Value> =
-        shown(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(answers.len(), 2);
-    assert_eq!(answers[0]["result"]["serverInfo"]["name"], "tackroom");
-    assert_eq!(answers[1]["result"]["total"], 0, "the only session is idle");
-}
-
-#[test]
-fn the_shell_session_with_a_runtime_says_what_it_says() {
+fn attach_guide_shows_real_output() {
     let home = Home::new();
     let tool = Step::Tool {
         id: "t1".to_owned(),
@@ -106,14 +89,14 @@ fn the_shell_session_with_a_runtime_says_what_it_says() {
         .on("Say", [Step::Text("It is mended.".to_owned())]);
     let runtime = Runtime::start(options);
     runtime.publish(&home.path().join(".config/supercode/live-runtimes"));
-    let (promised, said) = session("Join a running agent", &home);
-    assert_eq!(promised, said);
+    let (printed, actual) = session("docs/guides/attach.md", &home);
+    assert_eq!(printed, actual);
 }
 
-/// Ends the hosts that are published in a home, which end nowhere else if the test fails.
-struct Ends<'a>(&'a Home);
+/// Kills the hosts that are published in a home when dropped, so that a failing test leaves none.
+struct KillHosts<'a>(&'a Home);
 
-impl Drop for Ends<'_> {
+impl Drop for KillHosts<'_> {
     fn drop(&mut self) {
         for name in published(self.0) {
             let receipt = std::fs::read(receipts(self.0).join(name)).unwrap_or_default();
@@ -126,37 +109,37 @@ impl Drop for Ends<'_> {
 }
 
 #[test]
-fn an_agent_is_hosted_as_the_readme_hosts_it() {
+fn host_guide_shows_real_output() {
     let home = Home::new();
-    let ends = Ends(&home);
-    let (promised, said) = session("Host an agent", &home);
-    drop(ends);
-    let place = home.path().canonicalize().unwrap();
-    let said = said.replace(place.to_str().unwrap(), "/home/demo");
-    // What is long and hexadecimal is random, and so is its beginning.
+    let hosts = KillHosts(&home);
+    let (printed, actual) = session("docs/guides/host.md", &home);
+    drop(hosts);
+    let path = home.path().canonicalize().unwrap();
+    let actual = actual.replace(path.to_str().unwrap(), "/home/demo");
+    // Long hexadecimal words are random ids or prefixes of them.
     let is_random = |word: &str| word.len() >= 8 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let lasting = |text: &str| -> Vec<String> {
+    let stable = |text: &str| -> Vec<String> {
         let is_age = |word: &str| word.strip_suffix('s').is_some_and(|seconds| seconds.parse::<u32>().is_ok());
-        let settled = |word| if is_random(word) || is_age(word) { "[random]" } else { word };
-        let words = text.split([' ', '\n', '/']).map(settled);
+        let normalized = |word| if is_random(word) || is_age(word) { "[random]" } else { word };
+        let words = text.split([' ', '\n', '/']).map(normalized);
         words.map(str::to_owned).collect()
     };
-    assert_eq!(lasting(&promised), lasting(&said), "{said}");
+    assert_eq!(stable(&printed), stable(&actual), "{actual}");
 }
 
 #[test]
-fn what_is_watched_and_followed_is_told_as_the_readme_tells_it() {
+fn tutorial_shows_real_output() {
     let home = Home::new();
     home.project("-home-demo-roof", "/home/demo/roof").session(&uuid(1), "Mend the roof", 10);
     home.peer("roofer", &uuid(1), "/home/demo/roof");
-    let (promised, said) = session("Watch and follow", &home);
-    // Times are those of the place and the day.
+    let (printed, actual) = session("docs/tutorial.md", &home);
+    // Times depend on the time zone and the day.
     let timeless = |text: &str| text.replace(|c: char| c.is_ascii_digit(), "0");
-    assert_eq!(timeless(&promised), timeless(&said));
+    assert_eq!(timeless(&printed), timeless(&actual));
 }
 
 #[test]
-fn the_shell_session_with_messages_says_what_it_says() {
+fn messages_guide_shows_real_output() {
     let home = Home::new();
     let bin = home.path().join("bin");
     std::fs::create_dir(&bin).unwrap();
@@ -164,70 +147,100 @@ fn the_shell_session_with_messages_says_what_it_says() {
     std::fs::rename(home.path().join("courier"), bin.join("claude")).unwrap();
     let change = json!({ "cwd": "/home/demo/roof", "updatedAt": now_ms() - 9_000_000 });
     let target = crate::peer_message::Target::start(&home, change);
-    let (promised, said) = session("Message a running session", &home);
-    // A pid is as wide as it is.
-    let told = said.replace(&target.process.pid().to_string(), "81223");
+    let (printed, actual) = session("docs/guides/messages.md", &home);
+    // The width of a pid varies.
+    let actual = actual.replace(&target.process.pid().to_string(), "81223");
     let words =
         |text: &str| text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect::<Vec<_>>();
-    assert_eq!(words(&promised), words(&told));
+    assert_eq!(words(&printed), words(&actual));
 }
 
 fn now_ms() -> i64 {
     std::time::UNIX_EPOCH.elapsed().unwrap().as_millis() as i64
 }
 
-/// A line without what differs from run to run: numbers, and the width of a column.
-fn lasting(line: &str) -> String {
-    let mut kept = String::new();
-    for c in line.chars().filter(|c| !c.is_ascii_digit()) {
-        if !(c == ' ' && kept.ends_with(' ')) {
-            kept.push(c);
-        }
-    }
-    kept.trim().to_owned()
+/// All console blocks of a page, as lines.
+fn console_blocks(name: &str) -> Vec<Vec<String>> {
+    let text = page(name);
+    let blocks = text.split("```console\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    blocks.map(|block| block.lines().map(str::to_owned).collect()).collect()
+}
+
+/// The columns of a table row, without ids and ages, which vary.
+fn columns(row: &str) -> Vec<&str> {
+    row.split("  ").map(str::trim).filter(|column| !column.is_empty()).collect()
 }
 
 #[test]
-fn the_demo_shows_what_the_readme_shows_in_that_order() {
-    let text = readme();
-    let (_, section) = text.split_once("## What the demo shows").unwrap();
-    let (section, _) = section.split_once("\nLines that say").unwrap();
+fn readme_list_is_what_the_demo_prints() {
     let demo = Command::new(env!("CARGO_BIN_EXE_tackroom")).arg("demo").env_clear().stdin(Stdio::null()).output();
     let demo = shown(&demo.unwrap());
-    let (spoken, table) = section.split_once("\n    STATE ").unwrap();
-    let is_shown = |line: &&str| line.starts_with("    ") && line.trim() != "...";
-    // A long line is cut to fit, and where depends on what stands before it.
-    let uncut = |line: &str| lasting(line).split('…').next().unwrap().trim().to_owned();
-    let mut lines = demo.lines().map(lasting);
-    for promised in spoken.lines().filter(is_shown).map(uncut) {
-        assert!(lines.any(|line| line.starts_with(&promised)), "the demo does not show: {promised}");
+    let (_, table) = demo.rsplit_once("\nSTATE ").unwrap();
+    let block = console_blocks("README.md").into_iter().find(|block| block[0] == "$ tackroom list").unwrap();
+    for (printed, actual) in block[2..].iter().zip(table.lines().skip(1)) {
+        let (printed, actual) = (columns(printed), columns(actual));
+        assert_eq!([printed[0], printed[1], printed[3]], [actual[0], actual[1], actual[3]]);
+        assert!(actual[2].starts_with(printed[2]), "{printed:?} {actual:?}");
+        assert!(actual[4].ends_with(printed[4].trim_start_matches('…')), "{printed:?} {actual:?}");
+        let title = printed[5].trim_end_matches('…');
+        assert!(actual[5].starts_with(title), "{printed:?} {actual:?}");
     }
-    // The table is as wide as the terminal: its last column is what is the same everywhere.
-    for row in table.lines().skip(1) {
-        let promised = uncut(row.rsplit("  ").next().unwrap());
-        assert!(lines.any(|line| line.contains(&promised)), "the demo does not list: {promised}");
+}
+
+/// The guides' sessions are compared with the program by the tests above.
+#[test]
+fn readme_sessions_are_excerpts_of_the_guides() {
+    let guides = ["docs/tutorial.md", "docs/guides/attach.md", "docs/guides/host.md", "docs/guides/messages.md"];
+    let tested: Vec<Vec<String>> = guides.iter().flat_map(|name| console_blocks(name)).collect();
+    for block in console_blocks("README.md").iter().filter(|block| block[0] != "$ tackroom list") {
+        let is_excerpt = |lines: &Vec<String>| lines.windows(block.len()).any(|window| window == block.as_slice());
+        assert!(tested.iter().any(is_excerpt), "{block:#?}");
+    }
+}
+
+/// The locations and variables of a store: what it looks up in an environment where only HOME is set.
+fn locations(store: &dyn Store) -> (BTreeSet<String>, BTreeSet<String>) {
+    let variables = RefCell::new(BTreeSet::new());
+    let look_up = |name: &str| {
+        variables.borrow_mut().insert(name.to_owned());
+        (name == "HOME").then(|| PathBuf::from("/nowhere"))
+    };
+    let roots = store.roots(&Environment::of(&look_up));
+    let code = |text: &str| format!("`{text}`");
+    let homes = roots.iter().map(|root| code(&root.home.display().to_string().replace("/nowhere", "~"))).collect();
+    // The user's home directory, and variables that exist on Windows only.
+    let others = ["HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA"];
+    let variables = variables.into_inner();
+    let variables = variables.iter().filter(|name| !others.contains(&name.as_str())).map(|name| code(name)).collect();
+    (homes, variables)
+}
+
+/// Compares the generated part of a page with the expected text, or writes it if `UPDATE_EXAMPLES` is set.
+fn check_generated(name: &str, marker: &str, expected: &str) {
+    let text = page(name);
+    let begin = format!("<!-- {marker}: generated by `docs/tools/refresh` -->\n");
+    let (head, rest) = text.split_once(&begin).expect(name);
+    let (current, tail) = rest.split_once("<!-- end -->").unwrap();
+    if std::env::var_os("UPDATE_EXAMPLES").is_some() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+        std::fs::write(path, format!("{head}{begin}{expected}<!-- end -->{tail}")).unwrap();
+    } else {
+        assert_eq!(current, expected, "{name} is stale: run docs/tools/refresh");
     }
 }
 
 #[test]
-fn every_harness_is_there_with_the_variables_that_its_store_asks_for() {
-    let text = readme();
+fn harness_tables_are_current() {
+    let joined = |items: BTreeSet<String>| items.into_iter().collect::<Vec<_>>().join(", ");
+    let mut readme = "| Harness | Reads sessions in |\n|---|---|\n".to_owned();
+    let mut reference = "| Harness | Identifier | Locations | Variables |\n|---|---|---|---|\n".to_owned();
     for store in stores() {
-        let asked = RefCell::new(BTreeSet::new());
-        let look = |name: &str| {
-            asked.borrow_mut().insert(name.to_owned());
-            (name == "HOME").then(|| PathBuf::from("/nowhere"))
-        };
-        store.roots(&Environment::of(&look));
-        // The user's own home, and what only Windows has.
-        let others = ["HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA"];
-        let asked: BTreeSet<String> =
-            asked.into_inner().into_iter().filter(|name| !others.contains(&name.as_str())).collect();
         let (id, name) = (store.harness().id(), store.harness().name());
-        assert!(text.contains(&format!("**{name}**")), "{name}");
-        let row = text.lines().find(|line| line.starts_with(&format!("| `{id}` |"))).expect(id);
-        let is_variable = |word: &&str| word.len() > 1 && word.chars().all(|c| c.is_ascii_uppercase() || c == '_');
-        let told: BTreeSet<String> = row.split('`').filter(is_variable).map(str::to_owned).collect();
-        assert_eq!(told, asked, "{id}");
+        let (homes, variables) = locations(*store);
+        let homes = joined(homes);
+        readme.push_str(&format!("| {name} | {homes} |\n"));
+        reference.push_str(&format!("| {name} | `{id}` | {homes} | {} |\n", joined(variables)));
     }
+    check_generated("README.md", "harnesses", &readme);
+    check_generated("docs/reference/locations.md", "locations", &reference);
 }

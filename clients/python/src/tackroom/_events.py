@@ -59,7 +59,7 @@ class ToldEvent(TypedDict):
         "runtime_disconnected",
     ]
     payload: dict[str, Any]
-    """The event as the runtime told it; docs/runtime.md has the shapes."""
+    """The event as the runtime told it; docs/reference/runtime.md has the shapes."""
 
 
 RuntimeEvent: TypeAlias = Union[LaggedEvent, DisconnectedEvent, RequestEvent, ToldEvent]
