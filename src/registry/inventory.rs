@@ -184,9 +184,9 @@ impl Stored {
     /// The session in a file that is named after it, whichever harness it is of.
     pub fn find_at(&self, file: &Path) -> Option<&Row> {
         let id = file.file_stem()?.to_str()?;
-        let rows = Harness::ALL.into_iter().filter_map(|harness| Some(&*self.rows[self.find(harness, id)?]));
+        let mut rows = Harness::ALL.into_iter().filter_map(|harness| Some(&*self.rows[self.find(harness, id)?]));
         let is_there = |row: &&Row| *row.session.location == *file || resolve(&row.session.location) == resolve(file);
-        rows.filter(is_there).next()
+        rows.find(is_there)
     }
 
     /// The row of the session that a session means by an id.

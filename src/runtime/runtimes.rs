@@ -203,7 +203,7 @@ impl Runtimes {
     /// Begins to ask all runtimes what they do, each at its own pace.
     pub async fn round(self: &Arc<Self>) -> Round {
         let mut round = self.begin().await;
-        for known in round.known.iter().cloned() {
+        for known in round.known.clone() {
             let runtimes = self.clone();
             round.probes.spawn(async move {
                 let outcome = known.probe_to_its_end().await;

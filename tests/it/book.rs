@@ -46,7 +46,7 @@ fn a_turn_of_the_demo_agent_crosses_as_the_book_has_it() {
     for exchange in page.split("\n\n") {
         let (asked, promised) = exchange.split_once('\n').unwrap();
         let asked = asked.strip_prefix("--> ").unwrap();
-        server.frame(&asked.replace(NUMBERED, handle.as_deref().unwrap_or(NUMBERED)));
+        server.frame(asked.replace(NUMBERED, handle.as_deref().unwrap_or(NUMBERED)));
         let mut told: Vec<Vec<u8>> = promised.lines().map(|_| server.next_bytes().unwrap()).collect();
         let answers = told.iter().filter_map(|bytes| serde_json::from_slice::<Value>(bytes).ok());
         let attached = answers.filter_map(|answer| Some(answer["result"]["attachment"].as_str()?.to_owned())).next();

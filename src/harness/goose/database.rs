@@ -89,8 +89,8 @@ fn session(row: &Row<'_>, source: &Source) -> Option<Session> {
     session.updated_at_ms = integer(row, 10).and_then(milliseconds).or(session.updated_at_ms);
     let is_chosen = integer(row, 9).is_some_and(|chosen| chosen != 0);
     let title = |at| column(row, at).and_then(|title| text::title(&title));
-    let says_more = |title: &Box<str>| is_chosen || !is_placeholder(title);
-    session.title = title(1).filter(says_more).or_else(|| title(2).filter(says_more));
+    let says_more = |title: &str| is_chosen || !is_placeholder(title);
+    session.title = title(1).filter(|title| says_more(title)).or_else(|| title(2).filter(|title| says_more(title)));
     session.workspace = column(row, 3).and_then(|directory| text::workspace(&directory));
     session.model = column(row, 4).and_then(|config| model(&text::value(&config)?));
     session.created_at_ms = column(row, 5).and_then(|created| time(&created));
@@ -125,7 +125,7 @@ fn time(stored: &str) -> Option<i64> {
 
 /// What costs more to know.
 pub fn details(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
-    Ok(read_session(session, wanted.attendant, |connection| {
+    read_session(session, wanted.attendant, |connection| {
         let conversation = Conversation::open(connection, &session.id)?;
         let mut details = Details::default();
         if wanted.topics {
@@ -145,7 +145,7 @@ pub fn details(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
             })?;
         }
         Ok(details)
-    })?)
+    })
 }
 
 /// The place behind all messages.
@@ -176,7 +176,7 @@ pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> 
     if request.attendant.cancelled() {
         return Err(Skip::Cancelled);
     }
-    Ok(read_session(session, Some(request.attendant), |connection| {
+    read_session(session, Some(request.attendant), |connection| {
         let conversation = Conversation::open(connection, &session.id)?;
         let (mut gathered, mut ended) = (Gathered::new(request), true);
         let mut oldest = before;
@@ -205,7 +205,7 @@ pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> 
             Ok::<Vec<Message>, rusqlite::Error>(earlier)
         })?;
         Ok(page)
-    })?)
+    })
 }
 
 /// A message's time and number. One whose time is no whole number is found by its number alone.

@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 
 /// What costs more to know.
 pub fn details(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
-    Ok(read_session(session, wanted.attendant, |connection| {
+    read_session(session, wanted.attendant, |connection| {
         let conversation = Conversation::whole(connection, &session.id)?;
         let mut details = Details::default();
         if wanted.topics {
@@ -29,7 +29,7 @@ pub fn details(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
             details.message_count = conversation.count()?;
         }
         Ok(details)
-    })?)
+    })
 }
 
 /// The place behind all messages.
@@ -54,7 +54,7 @@ pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> 
     if request.attendant.cancelled() {
         return Err(Skip::Cancelled);
     }
-    Ok(read_session(session, Some(request.attendant), |connection| {
+    read_session(session, Some(request.attendant), |connection| {
         let conversation = Conversation::whole(connection, &session.id)?;
         let (mut gathered, mut ended, mut oldest) = (Gathered::new(request), true, before);
         conversation.each("desc", before, request.limit.saturating_add(1), limits::LINE_MAX, |stored| {
@@ -81,7 +81,7 @@ pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> 
             Ok::<Vec<Message>, rusqlite::Error>(earlier)
         })?;
         Ok(page)
-    })?)
+    })
 }
 
 /// The messages of sessions that are still part of the conversation.

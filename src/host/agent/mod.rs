@@ -198,7 +198,7 @@ pub enum Told {
     /// A form for a person.
     Elicitation(Elicitation),
     /// What is known of it changed.
-    Facts(Facts),
+    Facts(Box<Facts>),
     /// The turn is over; nothing of it follows.
     TurnEnded(TurnEnd),
     /// The process is gone, and nothing follows.

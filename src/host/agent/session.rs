@@ -165,7 +165,7 @@ impl Session {
     fn tell_facts(&mut self) {
         if self.is_ready && self.facts != self.known.facts {
             self.facts = self.known.facts.clone();
-            self.told.push_back(Told::Facts(self.facts.clone()));
+            self.told.push_back(Told::Facts(Box::new(self.facts.clone())));
         }
     }
 

@@ -150,7 +150,7 @@ impl Conversation {
                 Some(Told::Working(is_working)) => self.lock().works(is_working),
                 Some(Told::Approval(approval)) => self.asked(approval),
                 Some(Told::Elicitation(elicitation)) => self.elicited(elicitation),
-                Some(Told::Facts(facts)) => self.lock().learned(facts),
+                Some(Told::Facts(facts)) => self.lock().learned(*facts),
                 Some(Told::TurnEnded(end)) => self.lock().turn_ended(end),
                 Some(Told::Gone(gone)) => self.gone(gone),
                 None => self.gone(Gone { how: "nothing more is heard of it".to_owned(), stderr: String::new() }),

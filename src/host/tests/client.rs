@@ -77,7 +77,7 @@ async fn a_descriptor_of_an_agent_with_much_to_offer_is_within_its_bounds() {
     let long = Command { name: description.clone(), ..command.clone() };
     let commands = [vec![long], vec![command; 500]].concat();
     let (models, modes) = (vec![choice.clone(); 500], vec![choice; 500]);
-    script.tell(Told::Facts(Facts { commands, models, modes, title: Some(description), ..facts() })).await;
+    script.tell(Told::Facts(Box::new(Facts { commands, models, modes, title: Some(description), ..facts() }))).await;
     let operations = loop {
         let descriptor: Value = serde_json::from_str(api.describe().await.unwrap().raw.get()).unwrap();
         if !descriptor["extensions"]["tackroom"]["title"].is_null() {

@@ -15,7 +15,7 @@ async fn the_owners_credential_is_taken_out_of_what_the_agent_says() {
         script.say(one).await;
         script.say(two).await;
         script.event("native_event", json!({ "kind": "x", "raw": { TOKEN: [TOKEN] } })).await;
-        script.tell(Told::Facts(Facts { title: Some(TOKEN.to_owned()), ..facts() })).await;
+        script.tell(Told::Facts(Box::new(Facts { title: Some(TOKEN.to_owned()), ..facts() }))).await;
         listening.event("title_changed").await;
         let replay = client.ok("frontend.v2.attach", json!({})).await["replay"].to_string();
         assert!(!replay.contains(TOKEN), "{replay}");

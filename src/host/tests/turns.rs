@@ -143,7 +143,7 @@ async fn steering_and_images_are_not_what_every_agent_takes() {
     }
     assert!(script.asks.try_recv().is_err());
     let seeing = Facts { images: true, ..facts() };
-    script.tell(Told::Facts(seeing)).await;
+    script.tell(Told::Facts(Box::new(seeing))).await;
     let image = "data:image/png;base64,AAAA";
     let params = json!({ "prompt": "look", "image_urls": [image] });
     until(async || client.call("frontend.send_input", params.clone()).await["error"].is_null()).await;
@@ -210,7 +210,7 @@ async fn what_becomes_known_of_the_agent_is_told() {
     known.title = Some("A talk".to_owned());
     known.mode = Some("plan".to_owned());
     known.commands.clear();
-    script.tell(Told::Facts(known)).await;
+    script.tell(Told::Facts(Box::new(known))).await;
     listening.event("operations_changed").await;
     let told = listening.events();
     assert_eq!(kinds(&told), ["model_changed", "mode_changed", "title_changed", "operations_changed"]);

@@ -317,8 +317,7 @@ fn count_topics_and_conversation_agree_for_every_fixture() {
             if messages.iter().any(is_too_long) {
                 continue;
             }
-            let opening: Vec<String> =
-                of(Role::User).filter_map(|message| typed(message)).take(limits::TOPICS).collect();
+            let opening: Vec<String> = of(Role::User).filter_map(typed).take(limits::TOPICS).collect();
             assert_eq!(found.topics, opening, "{name} {}", session.id);
         }
     }

@@ -57,8 +57,15 @@ fn turns_that_were_rolled_back_do_not_count() {
         "payload": {"type": "thread_rolled_back", "num_turns": 1}});
     let events =
         |records: &[Value]| records.iter().filter(|r| r["type"] != "response_item").cloned().collect::<Vec<_>>();
-    let records =
-        [&[meta(ID)][..], &turn("a"), &turn("b"), &[rolled_back.clone()], &turn("c"), &[rolled_back]].concat();
+    let records = [
+        &[meta(ID)][..],
+        &turn("a"),
+        &turn("b"),
+        std::slice::from_ref(&rolled_back),
+        &turn("c"),
+        std::slice::from_ref(&rolled_back),
+    ]
+    .concat();
     for records in [events(&records), records] {
         let home = Home::new();
         home.write(FILE, lines(&records));
