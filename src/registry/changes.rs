@@ -1,7 +1,6 @@
 //! The one log of changes: what differs between two states of the unfiltered inventory, each change with a number.
 
 use super::Snapshot;
-use super::entry::Item;
 use super::entry::same_but_clocks;
 use super::inventory::Stored;
 use crate::authority::Grant;
@@ -213,16 +212,10 @@ fn differs(before: &Snapshot, now: &Snapshot, id: &str, query: &Query) -> bool {
     match (before.item_in(id, query, &all), now.item_in(id, query, &all)) {
         (None, None) => false,
         (Some(was), Some(is)) => {
-            may_be_renamed(&was, &is) || !same_but_clocks(&before.entry(&was, &all), &now.entry(&is, &all))
+            is.may_be_renamed_since(&was) || !same_but_clocks(&before.entry(&was, &all), &now.entry(&is, &all))
         }
         _ => true,
     }
-}
-
-/// Whether records that were not read may give an entry another title.
-fn may_be_renamed(was: &Item<'_>, is: &Item<'_>) -> bool {
-    let (Some(was), Some(is)) = (was.session(), is.session()) else { return false };
-    is.late_title && was.content != is.content
 }
 
 /// The entries that may not be as they were, and whether some view may show that although no whole one does.

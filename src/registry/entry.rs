@@ -96,6 +96,12 @@ impl<'a> Item<'a> {
         harness::store_of(row.harness)?.late_title(&row.session).map(String::from)
     }
 
+    /// Whether records that were not read for a list may have given it another title since.
+    pub fn may_be_renamed_since(&self, was: &Self) -> bool {
+        let (Some(was), Some(is)) = (was.session(), self.session()) else { return false };
+        is.late_title && was.content != is.content
+    }
+
     pub fn workspace(&self) -> Option<&'a str> {
         let stored = self.row.and_then(|(_, row)| row.workspace());
         let runtime = || self.runtime.map(|runtime| &*runtime.receipt.source.workspace);

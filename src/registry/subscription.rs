@@ -249,6 +249,7 @@ impl Subscription {
                 (None, None) => true,
                 (Some(was), Some(is)) => {
                     same_but_clocks(&before.entry(was, &grant), &now.entry(is, &grant))
+                        && !is.may_be_renamed_since(was)
                         && (was.session() == is.session() || !self.reads())
                 }
                 _ => false,
