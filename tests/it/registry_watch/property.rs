@@ -5,7 +5,10 @@ use crate::support::folded::{Folded, listed};
 use crate::support::{DEADLINE, Server, Spawn, uuid};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// How long to wait for an event before listing again.
+const RELIST: Duration = Duration::from_millis(200);
 
 /// Queries of every kind, with the authority that they are asked under.
 fn views(world: &World) -> Vec<(Value, Value)> {
@@ -56,11 +59,13 @@ fn params(query: &Value, authority: &Value) -> Value {
 fn catch_up(server: &mut Server, folded: &mut [Folded], views: &[(Value, Value)], fresh: &mut Server, told: &[String]) {
     let begin = Instant::now();
     for (at, (query, authority)) in views.iter().enumerate() {
-        let list = listed(fresh, params(query, authority));
+        // A file that was cut counts for a moment as what it was, so what is listed may still change.
+        let mut list = listed(fresh, params(query, authority));
         while folded[at].entries != list || !folded[at].synced {
             let difference = difference(&folded[at].entries, &list);
             assert!(begin.elapsed() < DEADLINE, "after {told:#?}: {query} under {authority}: {difference:#?}");
-            let Some(event) = server.notification_within("registry/event", DEADLINE - begin.elapsed()) else {
+            let Some(event) = server.notification_within("registry/event", RELIST) else {
+                list = listed(fresh, params(query, authority));
                 continue;
             };
             let of = folded.iter_mut().find(|one| one.subscription == event["subscription"]);
