@@ -1,12 +1,20 @@
 //! What every store must agree on with itself: tests over the fixtures of all stores.
 
 use super::testing::{Listing, Tree, fixture, list};
-use super::{Store, gemini, goose, grok, hermes, openclaw, opencode, pi, supercode};
+use super::{Store, claude_code, gemini, goose, grok, hermes, openclaw, opencode, pi, supercode};
 use crate::protocol::{Block, Message, Role};
 use serde_json::json;
 
 /// The homes of all stores.
 const HOMES: &[(&dyn Store, &str)] = &[
+    (&claude_code::ClaudeCode, "claude-code/projects"),
+    (&claude_code::ClaudeCode, "claude-code/cases/archived/projects"),
+    (&claude_code::ClaudeCode, "claude-code/cases/relocated/projects"),
+    (&claude_code::ClaudeCode, "claude-code/cases/second-compaction/projects"),
+    (&claude_code::ClaudeCode, "claude-code/cases/spliced-lines/projects"),
+    (&claude_code::ClaudeCode, "claude-code/cases/teammates/projects"),
+    (&claude_code::ClaudeCode, "claude-code/cases/workflow-subagents/projects"),
+    (&claude_code::ClaudeCode, "claude-code/cases/worktree-removed/projects"),
     (&gemini::Gemini, "gemini/v0.61.0"),
     (&gemini::Gemini, "gemini/v0.61.0-resume-next-minute"),
     (&gemini::Gemini, "gemini/legacy-subagent-and-hook-context"),
@@ -31,7 +39,12 @@ fn text_of(message: &Message) -> String {
         Block::Text { text } => Some(text.as_str()),
         _ => None,
     });
-    texts.collect::<Vec<_>>().join("\n").split_whitespace().collect::<Vec<_>>().join(" ")
+    legible(&texts.collect::<String>())
+}
+
+/// A text without white space and control characters, which topics replace.
+fn legible(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace() && !c.is_control()).collect()
 }
 
 /// Where the count of a session, or a topic of it, is not what is loaded of it.
@@ -49,7 +62,7 @@ fn disagreements(listing: &Listing, name: &str) -> Vec<String> {
         }
         let prompts: Vec<String> = messages.iter().filter(|message| message.role == Role::User).map(text_of).collect();
         for topic in &details.topics {
-            if !prompts.iter().any(|prompt| prompt.contains(topic.trim_end_matches('…'))) {
+            if !prompts.iter().any(|prompt| prompt.contains(&legible(topic.trim_end_matches('…')))) {
                 found.push(format!("{name} {}: the topic {topic:?} is not loaded", session.id));
             }
         }

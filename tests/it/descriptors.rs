@@ -1,6 +1,6 @@
 //! The server's descriptors: what they may be, and how they are left.
 
-use crate::support::{Home, Spawn, Transport, bytes_in, initialize_params};
+use crate::support::{Home, Spawn, Transport, bytes_in, initialize_params, uuid};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
@@ -108,6 +108,33 @@ fn files_and_dev_null() {
 
     let status = serve(&home).stdin(File::open(&asked).unwrap()).stdout(Stdio::null()).status().unwrap();
     assert!(status.success());
+}
+
+/// The response to a follow of the only session, by a server that may open `limit` descriptors; `None` if so few are not
+/// enough to start.
+fn follow_within(home: &Home, limit: u32) -> Option<Value> {
+    let frames = home.path().join("frames");
+    let id = format!("claude-code:{}", uuid(1));
+    fs::write(&frames, call(0, "initialize", initialize_params()) + &call(1, "session/follow", json!({ "id": id })))
+        .unwrap();
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -n $0; exec \"$1\" serve", &limit.to_string(), env!("CARGO_BIN_EXE_tackroom")]);
+    let output = command.env_clear().env("HOME", home.path()).stdin(File::open(&frames).unwrap()).output().unwrap();
+    let mut responses = output.stdout.lines().map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+    responses.find(|response| response["id"] == 1)
+}
+
+#[test]
+fn follow_without_descriptors_names_the_cause() {
+    let home = Home::new();
+    home.project("-p", "/p").session(&uuid(1), "the only session", 10);
+    let responses: Vec<Value> = (6..24).filter_map(|limit| follow_within(&home, limit)).collect();
+    let refused: Vec<&Value> = responses.iter().filter_map(|response| response.get("error")).collect();
+    for error in &refused {
+        assert_eq!(error["data"]["reason"], "unavailable", "{error}");
+        assert!(error["message"].as_str().unwrap().contains("descriptor"), "{error}");
+    }
+    assert!(!refused.is_empty() && refused.len() < responses.len(), "{responses:#?}");
 }
 
 #[test]
