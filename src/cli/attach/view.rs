@@ -139,7 +139,7 @@ impl View {
 
     /// Something beside the conversation. It never interrupts a text.
     fn note(&mut self, kind: &str, payload: &Value) -> Vec<Line> {
-        if !self.verbose && !SHOWN_NOTES.contains(&kind) {
+        if !self.verbose && !SHOWN_NOTES.contains(&kind) && !is_native_request(kind, payload) {
             return Vec::new();
         }
         let line = Line::note(&remark(kind, payload));
@@ -195,6 +195,12 @@ fn part(part: &Value) -> String {
     }
 }
 
+/// Whether an agent that Supercode hosts asks for permission: that is published as a native event, and only the owner of
+/// the runtime can answer it.
+fn is_native_request(kind: &str, payload: &Value) -> bool {
+    kind == "native_event" && payload["kind"] == "session/request_permission"
+}
+
 /// What happened beside what is said and done, in a few words.
 fn remark(kind: &str, payload: &Value) -> String {
     let word = |name: &str| match &payload[name] {
@@ -216,6 +222,13 @@ fn remark(kind: &str, payload: &Value) -> String {
             )
         }
         "request_resolved" => format!("request {}: {}", word("request_id"), answered(&payload["response"])),
+        "native_event" if is_native_request(kind, payload) => {
+            let title = payload["raw"]["params"]["toolCall"]["title"].as_str();
+            format!(
+                "the agent asks for permission, which only its owner can give: {}",
+                cut(title.unwrap_or("?"), CHARS)
+            )
+        }
         "native_event" => format!("the agent says {}", word("kind")),
         "runtime_disconnected" => format!("the agent is gone: {}", word("message")),
         _ => {
@@ -284,7 +297,8 @@ mod tests {
 
     #[test]
     fn a_captured_stream_of_a_hosted_harness() {
-        let expected = ["> hello TOOL", "part0 part1 ", "* do it {\"command\":\"x\"}", "  | done"];
+        let asks = "-- the agent asks for permission, which only its owner can give: do it";
+        let expected = ["> hello TOOL", "part0 part1 ", "* do it {\"command\":\"x\"}", asks, "  | done"];
         assert_eq!(captured("sse_hosted.txt"), expected);
     }
 
@@ -317,6 +331,11 @@ mod tests {
             ("turn_completed", json!({}), ""),
             ("brand_new\u{1b}[2J", json!(7), ""),
             ("native_event", json!({ "kind": "usage_update" }), ""),
+            (
+                "native_event",
+                json!({ "kind": "session/request_permission", "raw": { "params": { "toolCall": { "title": "do it" } } } }),
+                "-- the agent asks for permission, which only its owner can give: do it",
+            ),
             ("operations_changed", json!({}), ""),
             ("mode_changed", json!({ "from": "a", "to": "b" }), ""),
         ];
