@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tackroom::authority::Grant;
-use tackroom::harness::{Homes, PageRequest, Patient};
+use tackroom::harness::{Homes, NoProgress, PageRequest};
 use tackroom::protocol::{Harness, Include, Query, RootOrigin};
 use tackroom::registry::{Registry, Request};
 use tackroom::runtime::{Receipts, Runtimes};
@@ -58,16 +58,16 @@ fn read_all(harness: Harness, root: &Path) {
     let grant = Grant::all();
     let runtimes = Runtimes::new(Receipts::new(None), grant.clone(), runtime.handle().clone());
     let registry = Registry::new(homes, "fuzz".to_owned(), Arc::new(runtimes));
-    let snapshot = registry.snapshot_of_files(&Patient).expect("nobody cancels it");
+    let snapshot = registry.snapshot_of_files(&NoProgress).expect("nobody cancels it");
     let include = vec![Include::Topics, Include::LastMessage, Include::MessageCount];
     let query = Query { include_children: Some(true), include: Some(include), ..Query::default() };
     let roots = registry.roots();
     let request = Request { query: &query, cursor: None, limit: usize::MAX, grant: &grant, roots: &roots };
-    let list = snapshot.list(&request, &Patient).expect("nobody cancels it");
+    let list = snapshot.list(&request, &NoProgress).expect("nobody cancels it");
     assert_eq!(list.total, list.entries.len());
     for entry in &list.entries {
-        assert!(snapshot.describe(&entry.id, &grant, &roots, &Patient).is_some(), "{} is listed", entry.id);
-        let page = PageRequest { cursor: None, limit: 100, attendant: &Patient, own_only: false };
+        assert!(snapshot.describe(&entry.id, &grant, &roots, &NoProgress).is_some(), "{} is listed", entry.id);
+        let page = PageRequest { cursor: None, limit: 100, progress: &NoProgress, own_only: false };
         let _ = snapshot.load(&entry.id, &grant, &roots, &page);
     }
 }

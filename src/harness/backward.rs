@@ -1,9 +1,9 @@
 //! The lines of a text from a place back, in bounded memory: what a page of the newest messages costs depends on the
 //! page, not on the text.
 
-use super::jsonl::{Turn, hold_long_line, trim};
+use super::jsonl::{Permit, hold_long_line, trim};
 use super::splice::{several, whole};
-use super::{Attendant, Patient, Skip};
+use super::{NoProgress, Progress, ReadError};
 use crate::limits;
 use crate::platform::files::read_at;
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -14,11 +14,11 @@ use std::ops::Range;
 /// A text that can be read from any place on.
 pub trait Text {
     /// Reads at `offset` into `buffer` until it is full or the text ends; answers how much came.
-    fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, Skip>;
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, ReadError>;
 }
 
 impl Text for File {
-    fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, Skip> {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, ReadError> {
         Ok(read_at(self, buffer, offset)?)
     }
 }
@@ -44,7 +44,7 @@ struct Found {
 /// The lines of a text, from a place back.
 pub struct Backward<'a, T> {
     text: &'a T,
-    attendant: &'a dyn Attendant,
+    progress: &'a dyn Progress,
     /// Where the buffer begins in the text.
     start: u64,
     buffer: Vec<u8>,
@@ -56,15 +56,15 @@ pub struct Backward<'a, T> {
     chunk: usize,
     longest: usize,
     /// Held from the first long line on: what is made of such lines is long, too.
-    turn: Option<Turn>,
+    permit: Option<Permit>,
 }
 
 impl<'a, T: Text> Backward<'a, T> {
     /// The lines before `end`.
-    pub fn new(text: &'a T, end: u64, attendant: &'a dyn Attendant) -> Self {
+    pub fn new(text: &'a T, end: u64, progress: &'a dyn Progress) -> Self {
         let (chunk, longest) = (limits::PAGE_CHUNK_FIRST, limits::LINE_MAX);
         let (buffer, several) = (Vec::new(), Vec::new());
-        Self { text, attendant, start: end, buffer, left: 0, several, seen: 0, chunk, longest, turn: None }
+        Self { text, progress, start: end, buffer, left: 0, several, seen: 0, chunk, longest, permit: None }
     }
 
     /// Goes on before another place.
@@ -74,14 +74,14 @@ impl<'a, T: Text> Backward<'a, T> {
     }
 
     /// The line before the one that was told last. Blank ones are told too.
-    pub fn previous(&mut self) -> Result<Option<Line<'_>>, Skip> {
+    pub fn previous(&mut self) -> Result<Option<Line<'_>>, ReadError> {
         let found = self.step()?;
         Ok(found.map(|Found { at, length, part }| Line { at, length, text: part.map(|part| trim(&self.buffer[part])) }))
     }
 
     /// The nearest line before that says something, and where it begins: blank ones and those over
     /// [`limits::LINE_MAX`] are passed over.
-    pub fn record(&mut self) -> Result<Option<(u64, &[u8])>, Skip> {
+    pub fn record(&mut self) -> Result<Option<(u64, &[u8])>, ReadError> {
         while let Some(Found { at, part, .. }) = self.step()? {
             if let Some(part) = part.filter(|part| !trim(&self.buffer[part.clone()]).is_empty()) {
                 return Ok(Some((at, trim(&self.buffer[part]))));
@@ -91,7 +91,7 @@ impl<'a, T: Text> Backward<'a, T> {
     }
 
     /// The line before, or the record before on the same line.
-    fn step(&mut self) -> Result<Option<Found>, Skip> {
+    fn step(&mut self) -> Result<Option<Found>, ReadError> {
         if self.several.is_empty() {
             let found = self.step_line()?;
             let Some(line) = found.as_ref().and_then(|found| found.part.clone()) else { return Ok(found) };
@@ -105,7 +105,7 @@ impl<'a, T: Text> Backward<'a, T> {
         Ok(record.map(|part| Found { at: self.start + part.start as u64, length: part.len() as u64, part: Some(part) }))
     }
 
-    fn step_line(&mut self) -> Result<Option<Found>, Skip> {
+    fn step_line(&mut self) -> Result<Option<Found>, ReadError> {
         loop {
             let unread = &self.buffer[..self.left];
             let body = unread.strip_suffix(b"\n").unwrap_or(unread);
@@ -126,7 +126,7 @@ impl<'a, T: Text> Backward<'a, T> {
     }
 
     /// Looks for the beginning of a line that is too long to be kept.
-    fn pass_over(&mut self, length: usize) -> Result<Found, Skip> {
+    fn pass_over(&mut self, length: usize) -> Result<Found, ReadError> {
         let end = self.start + length as u64;
         loop {
             self.left = 0;
@@ -141,25 +141,25 @@ impl<'a, T: Text> Backward<'a, T> {
     }
 
     /// Reads what comes before the buffer: at least as much as it holds, so that a long line is not moved often.
-    fn grow(&mut self) -> Result<(), Skip> {
-        if self.attendant.cancelled() {
-            return Err(Skip::Cancelled);
+    fn grow(&mut self) -> Result<(), ReadError> {
+        if self.progress.is_cancelled() {
+            return Err(ReadError::Cancelled);
         }
         let more = (self.left.max(self.chunk) as u64).min(self.start) as usize;
         self.chunk = self.chunk.max(limits::PAGE_CHUNK.min(self.chunk * 2));
-        if self.left + more > limits::LINE_COMMON && self.turn.is_none() {
-            self.turn = Some(hold_long_line());
+        if self.left + more > limits::LINE_COMMON && self.permit.is_none() {
+            self.permit = Some(hold_long_line());
         }
         self.buffer.resize(self.left, 0);
         self.buffer.resize(self.left + more, 0);
         self.buffer.copy_within(..self.left, more);
         self.start -= more as u64;
         if self.text.read_at(&mut self.buffer[..more], self.start)? < more {
-            return Err(Skip::Io(io::ErrorKind::UnexpectedEof.into()));
+            return Err(ReadError::Io(io::ErrorKind::UnexpectedEof.into()));
         }
         self.left += more;
         self.seen += more as u64;
-        self.attendant.progress("reading messages", self.seen, None);
+        self.progress.report("reading messages", self.seen, None);
         Ok(())
     }
 }
@@ -167,19 +167,19 @@ impl<'a, T: Text> Backward<'a, T> {
 impl<'a> Backward<'a, File> {
     /// The lines of a file before its end, or before where a page ended. A place at which no line begins is none of
     /// this file.
-    pub fn of(file: &'a File, place: Option<u64>, attendant: &'a dyn Attendant) -> Result<Self, Skip> {
+    pub fn of(file: &'a File, place: Option<u64>, progress: &'a dyn Progress) -> Result<Self, ReadError> {
         let end = match place {
             None => file.metadata()?.len(),
             Some(end) if begins_line(file, end)? => end,
-            Some(_) => return Err(Skip::Cursor),
+            Some(_) => return Err(ReadError::Cursor),
         };
-        Ok(Self::new(file, end, attendant))
+        Ok(Self::new(file, end, progress))
     }
 }
 
 /// Whether a position lies between two records of a text: at the start of a line, or at an end of one of the records on
 /// a line. Where a page ended that holds, unless the text was rewritten since.
-pub fn begins_line(text: &impl Text, position: u64) -> Result<bool, Skip> {
+pub fn begins_line(text: &impl Text, position: u64) -> Result<bool, ReadError> {
     let mut before = [0];
     if position == 0 {
         return Ok(true);
@@ -190,7 +190,7 @@ pub fn begins_line(text: &impl Text, position: u64) -> Result<bool, Skip> {
     if before == *b"\n" {
         return Ok(true);
     }
-    let start = start_of_line(text, position, limits::LINE_MAX as u64, &Patient)?;
+    let start = start_of_line(text, position, limits::LINE_MAX as u64, &NoProgress)?;
     let Some(start) = start else { return Ok(false) };
     let at = (position - start) as usize;
     Ok(whole(&line_from(text, start)?).iter().any(|record| record.start == at || record.end == at))
@@ -198,9 +198,9 @@ pub fn begins_line(text: &impl Text, position: u64) -> Result<bool, Skip> {
 
 /// Returns where the last line of a file ends that is complete, or a last record without a line end that is whole. What
 /// comes after it is still being written.
-pub fn end_of_lines(file: &File, attendant: &dyn Attendant) -> Result<u64, Skip> {
+pub fn end_of_lines(file: &File, progress: &dyn Progress) -> Result<u64, ReadError> {
     let size = file.metadata()?.len();
-    let start = start_of_line(file, size, u64::MAX, attendant)?.unwrap_or(0);
+    let start = start_of_line(file, size, u64::MAX, progress)?.unwrap_or(0);
     let length = size - start;
     if length > limits::LINE_MAX as u64 {
         let is_whole = parse_long::<IgnoredAny>(file, &Line { at: start, length, text: None }).is_some();
@@ -210,14 +210,14 @@ pub fn end_of_lines(file: &File, attendant: &dyn Attendant) -> Result<u64, Skip>
 }
 
 /// Returns where the line begins that a position lies in; `None` where that is further away than `max` bytes.
-fn start_of_line(text: &impl Text, position: u64, max: u64, attendant: &dyn Attendant) -> Result<Option<u64>, Skip> {
+fn start_of_line(text: &impl Text, position: u64, max: u64, progress: &dyn Progress) -> Result<Option<u64>, ReadError> {
     let mut chunk = vec![0; limits::PAGE_CHUNK_FIRST];
     let mut end = position;
     while end > 0 && position - end <= max {
-        if attendant.cancelled() {
-            return Err(Skip::Cancelled);
+        if progress.is_cancelled() {
+            return Err(ReadError::Cancelled);
         }
-        attendant.progress("looking for the last line", position - end, Some(position));
+        progress.report("looking for the last line", position - end, Some(position));
         let start = end.saturating_sub(chunk.len() as u64);
         let count = text.read_at(&mut chunk[..(end - start) as usize], start)?;
         if let Some(newline) = memchr::memrchr(b'\n', &chunk[..count]) {
@@ -230,14 +230,14 @@ fn start_of_line(text: &impl Text, position: u64, max: u64, attendant: &dyn Atte
 }
 
 /// Reads the line that begins at a position, [`limits::LINE_MAX`] bytes of it at most.
-pub fn line_from(text: &impl Text, start: u64) -> Result<Vec<u8>, Skip> {
+pub fn line_from(text: &impl Text, start: u64) -> Result<Vec<u8>, ReadError> {
     let mut line = Vec::new();
-    let mut turn = None;
+    let mut permit = None;
     while line.len() < limits::LINE_MAX {
         let from = line.len();
         line.resize((from * 2).clamp(limits::PAGE_CHUNK_FIRST, limits::LINE_MAX), 0);
-        if line.len() > limits::LINE_COMMON && turn.is_none() {
-            turn = Some(hold_long_line());
+        if line.len() > limits::LINE_COMMON && permit.is_none() {
+            permit = Some(hold_long_line());
         }
         let count = text.read_at(&mut line[from..], start + from as u64)?;
         let newline = memchr::memchr(b'\n', &line[from..from + count]);
@@ -279,7 +279,7 @@ mod tests {
     use std::ops::ControlFlow;
 
     impl Text for &[u8] {
-        fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, Skip> {
+        fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, ReadError> {
             let rest = self.get(offset as usize..).unwrap_or_default();
             let count = rest.len().min(buffer.len());
             buffer[..count].copy_from_slice(&rest[..count]);
@@ -290,7 +290,7 @@ mod tests {
     type Told = (u64, u64, Option<String>);
 
     fn backward(text: &[u8], end: usize, chunk: usize, longest: usize) -> Vec<Told> {
-        let mut lines = Backward { chunk, longest, ..Backward::new(&text, end as u64, &Patient) };
+        let mut lines = Backward { chunk, longest, ..Backward::new(&text, end as u64, &NoProgress) };
         let mut told = Vec::new();
         while let Some(line) = lines.previous().unwrap() {
             told.push((line.at, line.length, line.text.map(|text| String::from_utf8_lossy(text).into_owned())));
@@ -305,7 +305,7 @@ mod tests {
     }
 
     fn records(file: &File, place: Option<u64>) -> Vec<(u64, Vec<u8>)> {
-        let mut lines = Backward::of(file, place, &Patient).unwrap();
+        let mut lines = Backward::of(file, place, &NoProgress).unwrap();
         let mut all = Vec::new();
         while let Some((at, line)) = lines.record().unwrap() {
             all.push((at, line.to_vec()));
@@ -389,7 +389,7 @@ mod tests {
     fn a_place_inside_a_line_or_behind_the_end_is_none() {
         let file = file_of(b"one\ntwo\n");
         for place in [1, 3, 5, 9] {
-            assert!(matches!(Backward::of(&file, Some(place), &Patient), Err(Skip::Cursor)), "{place}");
+            assert!(matches!(Backward::of(&file, Some(place), &NoProgress), Err(ReadError::Cursor)), "{place}");
         }
         assert_eq!(records(&file, Some(4)), [(0, b"one".to_vec())]);
         assert_eq!(records(&file, Some(0)), []);
@@ -403,7 +403,7 @@ mod tests {
         }
         let text = format!("{{}}\n{{\"data\":\"{}\",\"kind\":\"big\"}}\nlast", "x".repeat(300_000));
         let bytes = text.as_bytes();
-        let mut lines = Backward { longest: 1_000, ..Backward::new(&bytes, bytes.len() as u64, &Patient) };
+        let mut lines = Backward { longest: 1_000, ..Backward::new(&bytes, bytes.len() as u64, &NoProgress) };
         assert_eq!(lines.previous().unwrap().unwrap().text, Some(&b"last"[..]));
         let line = lines.previous().unwrap().unwrap();
         assert_eq!((line.at, line.text), (3, None));
@@ -415,7 +415,7 @@ mod tests {
     #[test]
     fn a_text_that_shrank_and_a_client_that_left_end_the_reading() {
         let text = &b"one\n"[..];
-        assert!(matches!(Backward::new(&text, 9, &Patient).previous(), Err(Skip::Io(_))));
-        assert!(matches!(Backward::new(&text, 4, &Gone).previous(), Err(Skip::Cancelled)));
+        assert!(matches!(Backward::new(&text, 9, &NoProgress).previous(), Err(ReadError::Io(_))));
+        assert!(matches!(Backward::new(&text, 4, &Gone).previous(), Err(ReadError::Cancelled)));
     }
 }

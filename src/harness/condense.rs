@@ -1,13 +1,13 @@
 //! Records whose long strings are shortened. What a list needs of a record stands beside its pictures, not in them.
 
-use super::Skip;
+use super::ReadError;
 use crate::limits;
 use crate::platform::files::read_at;
 use std::fs::File;
 
 /// Reads a file from a position on until [`limits::CONDENSED`] bytes came out, the file ends, or
 /// [`limits::LINE_MAX`] bytes were read.
-pub fn condensed(file: &File, from: u64) -> Result<Vec<u8>, Skip> {
+pub fn condensed(file: &File, from: u64) -> Result<Vec<u8>, ReadError> {
     let mut condenser = Condenser::default();
     let mut chunk = vec![0; limits::PAGE_CHUNK];
     let mut read = 0;

@@ -1,6 +1,6 @@
 //! Rows of databases whose columns come and go with the versions of their programs.
 
-use super::{Attendant, Session, Skip, Source};
+use super::{Progress, ReadError, Session, Source};
 use crate::limits;
 use crate::platform::sqlite::{self, Budget};
 use rusqlite::types::ValueRef;
@@ -11,17 +11,17 @@ use std::borrow::Cow;
 pub fn read_list<T>(
     source: &Source,
     query: impl Fn(&Connection) -> rusqlite::Result<Option<T>>,
-) -> Result<Option<T>, Skip> {
+) -> Result<Option<T>, ReadError> {
     Ok(sqlite::read(&source.path, &Budget::of_list(), query)?)
 }
 
 /// Reads what is asked of one session, until it is no longer wanted.
 pub fn read_session<T>(
     session: &Session,
-    attendant: Option<&dyn Attendant>,
+    progress: Option<&dyn Progress>,
     query: impl Fn(&Connection) -> rusqlite::Result<T>,
-) -> Result<T, Skip> {
-    let is_cancelled = || attendant.is_some_and(Attendant::cancelled);
+) -> Result<T, ReadError> {
+    let is_cancelled = || progress.is_some_and(Progress::is_cancelled);
     Ok(sqlite::read(&session.location, &Budget::of_session(&is_cancelled), query)?)
 }
 

@@ -17,7 +17,7 @@
 //! than [`limits::FOLLOW_MESSAGES`] or [`limits::FOLLOW_BYTES`] at once are loaded anew. Not noticed is a change in
 //! place of what lies before the messages that are compared: nobody's program does that to a log.
 
-use super::{Attendant, PageRequest, Root, Session, Skip, Store};
+use super::{PageRequest, Progress, ReadError, Root, Session, Store};
 use crate::limits;
 use crate::platform::files::Stamp;
 use crate::protocol::Message;
@@ -36,21 +36,21 @@ pub struct End {
 /// Reads a session again and again. What it keeps between two readings is its own affair.
 pub trait Tail: Send {
     /// The place behind what there is now. What is still being written does not count.
-    fn end(&mut self, session: &Session, attendant: &dyn Attendant) -> Result<End, Skip>;
+    fn end(&mut self, session: &Session, progress: &dyn Progress) -> Result<End, ReadError>;
 
     /// See [`Store::load`].
-    fn page(&mut self, roots: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<super::Page, Skip>;
+    fn page(&mut self, roots: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<super::Page, ReadError>;
 }
 
 /// A store that keeps nothing between two readings.
 struct Plain(&'static dyn Store);
 
 impl Tail for Plain {
-    fn end(&mut self, session: &Session, attendant: &dyn Attendant) -> Result<End, Skip> {
-        self.0.end(session, attendant)
+    fn end(&mut self, session: &Session, progress: &dyn Progress) -> Result<End, ReadError> {
+        self.0.end(session, progress)
     }
 
-    fn page(&mut self, roots: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<super::Page, Skip> {
+    fn page(&mut self, roots: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<super::Page, ReadError> {
         self.0.load(roots, session, request)
     }
 }
@@ -68,7 +68,7 @@ pub enum Followed {
     /// It is not where it was.
     Removed,
     /// It cannot be read. Told once, until it can be.
-    Trouble(Skip),
+    Trouble(ReadError),
 }
 
 /// A message that was told.
@@ -133,8 +133,8 @@ impl Follower {
         roots: &[Root],
         session: Session,
         own_only: bool,
-        attendant: &dyn Attendant,
-    ) -> Result<(Self, Option<String>), Skip> {
+        progress: &dyn Progress,
+    ) -> Result<(Self, Option<String>), ReadError> {
         let mut follower = Self {
             store,
             tail: store.tail().unwrap_or_else(|| Box::new(Plain(store))),
@@ -154,7 +154,7 @@ impl Follower {
             settles: limits::REWRITE_SETTLES,
         };
         let stamps = store.stamps(&follower.session);
-        let cursor = follower.restart(roots, attendant)?;
+        let cursor = follower.restart(roots, progress)?;
         follower.size = size(&stamps);
         follower.note(stamps);
         Ok((follower, cursor))
@@ -177,8 +177,8 @@ impl Follower {
     /// Looks for what is new. Costs a look at the files' times where nothing is.
     ///
     /// # Errors
-    /// [`Skip::Cancelled`] alone; what else goes wrong is told as [`Followed::Trouble`].
-    pub fn read(&mut self, roots: &[Root], attendant: &dyn Attendant) -> Result<Followed, Skip> {
+    /// [`ReadError::Cancelled`] alone; what else goes wrong is told as [`Followed::Trouble`].
+    pub fn read(&mut self, roots: &[Root], progress: &dyn Progress) -> Result<Followed, ReadError> {
         let stamps = self.store.stamps(&self.session);
         if self.seen.as_ref() == Some(&stamps) && self.due() != Some(Duration::ZERO) {
             return Ok(Followed::Nothing);
@@ -187,11 +187,11 @@ impl Follower {
         self.busy = false;
         let missing = !stamps.is_empty() && stamps.iter().all(Option::is_none);
         let outcome = if missing {
-            Err(Skip::Vanished)
+            Err(ReadError::Vanished)
         } else if self.gone {
-            self.restart(roots, attendant).map(Followed::Rewritten)
+            self.restart(roots, progress).map(Followed::Rewritten)
         } else {
-            self.look(roots, &stamps, attendant)
+            self.look(roots, &stamps, progress)
         };
         match outcome {
             Ok(followed) => {
@@ -202,12 +202,12 @@ impl Follower {
                 self.note(stamps);
                 Ok(followed)
             }
-            Err(Skip::Cancelled) => Err(Skip::Cancelled),
-            Err(Skip::Busy(_)) => {
+            Err(ReadError::Cancelled) => Err(ReadError::Cancelled),
+            Err(ReadError::Busy(_)) => {
                 self.busy = true;
                 Ok(Followed::Nothing)
             }
-            Err(Skip::Vanished) => {
+            Err(ReadError::Vanished) => {
                 self.held = None;
                 self.trouble = None;
                 Ok(if std::mem::replace(&mut self.gone, true) { Followed::Nothing } else { Followed::Removed })
@@ -226,15 +226,15 @@ impl Follower {
         roots: &[Root],
         session: Session,
         own_only: bool,
-        attendant: &dyn Attendant,
-    ) -> Result<Followed, Skip> {
+        progress: &dyn Progress,
+    ) -> Result<Followed, ReadError> {
         if self.own_only == own_only && self.session.location == session.location {
             self.session = session;
-            return self.read(roots, attendant);
+            return self.read(roots, progress);
         }
         self.tail = self.store.tail().unwrap_or_else(|| Box::new(Plain(self.store)));
         (self.session, self.own_only, self.gone, self.seen) = (session, own_only, true, None);
-        self.read(roots, attendant)
+        self.read(roots, progress)
     }
 
     /// Takes note of the state that the files had before they were read, unless another change may have left them the
@@ -244,8 +244,13 @@ impl Follower {
         self.seen = settled.then_some(stamps);
     }
 
-    fn look(&mut self, roots: &[Root], stamps: &[Option<Stamp>], attendant: &dyn Attendant) -> Result<Followed, Skip> {
-        let found = self.find(roots, attendant, true)?;
+    fn look(
+        &mut self,
+        roots: &[Root],
+        stamps: &[Option<Stamp>],
+        progress: &dyn Progress,
+    ) -> Result<Followed, ReadError> {
+        let found = self.find(roots, progress, true)?;
         let Some(mut new) = found.new.filter(|new| self.counts(&found, *new)) else {
             if self.is_being_rewritten(stamps) {
                 return Ok(Followed::Nothing);
@@ -310,8 +315,8 @@ impl Follower {
     }
 
     /// Begins anew behind what there is now.
-    fn restart(&mut self, roots: &[Root], attendant: &dyn Attendant) -> Result<Option<String>, Skip> {
-        let found = self.find(roots, attendant, false)?;
+    fn restart(&mut self, roots: &[Root], progress: &dyn Progress) -> Result<Option<String>, ReadError> {
+        let found = self.find(roots, progress, false)?;
         Ok(self.anchor(found))
     }
 
@@ -331,23 +336,23 @@ impl Follower {
     }
 
     /// Reads from the newest message back: to `meet` those that were told, or until there is more than can be told.
-    fn find(&mut self, roots: &[Root], attendant: &dyn Attendant, meet: bool) -> Result<Found, Skip> {
+    fn find(&mut self, roots: &[Root], progress: &dyn Progress, meet: bool) -> Result<Found, ReadError> {
         let new = self.told.is_empty().then_some(0);
         let nothing = |end| Found { end, fresh: Vec::new(), whole: true, new, unfinished: false };
-        let end = match self.tail.end(&self.session, attendant) {
+        let end = match self.tail.end(&self.session, progress) {
             Ok(end) => end,
-            Err(Skip::Empty | Skip::NoMessages) => return Ok(nothing(End::default())),
+            Err(ReadError::Empty | ReadError::NoMessages) => return Ok(nothing(End::default())),
             Err(skip) => return Err(skip),
         };
         let depth = self.store.unsettled(&self.session);
         let (mut fresh, mut bytes, mut unfinished): (Vec<Fresh>, usize, bool) = (Vec::new(), 0, false);
         let (mut cursor, mut limit) = (end.cursor.clone(), depth + limits::FOLLOW_FIRST);
         loop {
-            let request = PageRequest { cursor: Some(&cursor), limit, own_only: self.own_only, attendant };
+            let request = PageRequest { cursor: Some(&cursor), limit, own_only: self.own_only, progress };
             let page = match self.tail.page(roots, &self.session, &request) {
                 // The place was of a state that is none any more.
-                Err(Skip::Cursor) => return Err(Skip::Busy("it changed while it was read".to_owned())),
-                Err(Skip::Empty | Skip::NoMessages) if fresh.is_empty() => return Ok(nothing(end)),
+                Err(ReadError::Cursor) => return Err(ReadError::Busy("it changed while it was read".to_owned())),
+                Err(ReadError::Empty | ReadError::NoMessages) if fresh.is_empty() => return Ok(nothing(end)),
                 page => page?,
             };
             unfinished |= fresh.is_empty() && page.unfinished;

@@ -1,6 +1,6 @@
 //! Files of one JSON record a line, read by their ends or streamed whole, in bounded memory.
 
-use super::Skip;
+use super::ReadError;
 use super::condense::condensed;
 use super::splice::{self, is_blank, records};
 use crate::limits;
@@ -16,7 +16,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 
 /// The head and the tail of a file: complete lines only. Kept between files so that its buffers are.
 #[derive(Default)]
-pub struct Ends {
+pub struct HeadTail {
     head: Vec<u8>,
     tail: Vec<u8>,
     size: u64,
@@ -29,9 +29,9 @@ pub struct Ends {
     beside: Option<(PathBuf, Option<Vec<u8>>)>,
 }
 
-impl Ends {
+impl HeadTail {
     /// Opens a regular file and loads its ends.
-    pub fn open(&mut self, path: &Path) -> Result<File, Skip> {
+    pub fn open(&mut self, path: &Path) -> Result<File, ReadError> {
         let (file, size) = open_sized(path)?;
         self.load_sized(&file, size)?;
         Ok(file)
@@ -47,15 +47,15 @@ impl Ends {
     }
 
     /// Reads the first part of a file, and its last unless the first reaches it.
-    pub fn load(&mut self, file: &File) -> Result<(), Skip> {
+    pub fn load(&mut self, file: &File) -> Result<(), ReadError> {
         self.load_sized(file, file.metadata()?.len())
     }
 
     /// The same of a file that is taken to end after `size` bytes.
-    pub fn load_sized(&mut self, file: &File, size: u64) -> Result<(), Skip> {
+    pub fn load_sized(&mut self, file: &File, size: u64) -> Result<(), ReadError> {
         self.size = size;
         if self.size == 0 {
-            return Err(Skip::Empty);
+            return Err(ReadError::Empty);
         }
         self.head.clear();
         self.tail.clear();
@@ -68,14 +68,14 @@ impl Ends {
 
     /// The same of what can only be read from its start on: as much of the head as there may be, and the tail only if it
     /// is worth to be read up to. There is nothing to grow after it.
-    pub fn load_stream(&mut self, mut stream: impl Read, to_end: bool) -> Result<(), Skip> {
+    pub fn load_stream(&mut self, mut stream: impl Read, to_end: bool) -> Result<(), ReadError> {
         self.head.clear();
         self.tail.clear();
         self.mended = None;
         self.tail_start = 0;
         let mut failed = stream.by_ref().take(limits::HEAD_MAX as u64).read_to_end(&mut self.head).err();
         if self.head.is_empty() {
-            return Err(failed.map_or(Skip::Empty, Skip::from));
+            return Err(failed.map_or(ReadError::Empty, ReadError::from));
         }
         let mut ended = failed.is_none() && self.head.len() < limits::HEAD_MAX;
         self.head_end = self.head.len();
@@ -108,7 +108,7 @@ impl Ends {
 
     /// Reads more of the head, and at last what follows with long strings shortened: a line that the head cuts, and what
     /// comes behind it. False when there is no more within the bounds.
-    pub fn grow_head(&mut self, file: &File) -> Result<bool, Skip> {
+    pub fn grow_head(&mut self, file: &File) -> Result<bool, ReadError> {
         let length = (self.head.len() * 4).min(limits::HEAD_MAX);
         if self.whole() {
             return Ok(false);
@@ -130,7 +130,7 @@ impl Ends {
     }
 
     /// Reads more of the tail. False when there is no more within the bounds.
-    pub fn grow_tail(&mut self, file: &File) -> Result<bool, Skip> {
+    pub fn grow_tail(&mut self, file: &File) -> Result<bool, ReadError> {
         let length = (self.tail.len() * 4).min(limits::TAIL_MAX);
         if self.tail.is_empty() || length <= self.tail.len() {
             return Ok(false);
@@ -176,7 +176,7 @@ impl Ends {
         lines(part).rev()
     }
 
-    fn read_head(&mut self, file: &File, length: usize) -> Result<(), Skip> {
+    fn read_head(&mut self, file: &File, length: usize) -> Result<(), ReadError> {
         let length = usize::try_from(self.size).unwrap_or(usize::MAX).min(length);
         let from = self.head.len();
         self.head.resize(length, 0);
@@ -189,7 +189,7 @@ impl Ends {
         Ok(())
     }
 
-    fn read_tail(&mut self, file: &File, length: usize) -> Result<(), Skip> {
+    fn read_tail(&mut self, file: &File, length: usize) -> Result<(), ReadError> {
         let rest = self.size.saturating_sub(self.head.len() as u64);
         if rest == 0 {
             self.tail_start = 0;
@@ -307,49 +307,49 @@ pub fn trim(line: &[u8]) -> &[u8] {
     &line[start..end]
 }
 
-/// Readers that hold a long line now. There may be as many readers as requests, and each could hold as much.
-static LONG_LINES: Turnstile = Turnstile { inside: Mutex::new(0), left: Condvar::new() };
+/// Limits how many threads hold a long line: as many requests may read as limits allow, and each could hold as much.
+static LONG_LINES: Semaphore = Semaphore { inside: Mutex::new(0), left: Condvar::new() };
 
-/// Lets only so many in at a time.
-struct Turnstile {
+/// A semaphore that a thread may enter again while it holds a permit.
+struct Semaphore {
     inside: Mutex<usize>,
     left: Condvar,
 }
 
 thread_local! {
-    /// How many turns this thread has: who is inside need not wait for itself.
-    static TURNS: Cell<usize> = const { Cell::new(0) };
+    /// How many permits this thread holds. A thread that holds one never waits for another.
+    static PERMITS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Being inside. It ends on the thread that it began on.
-pub struct Turn {
-    of: &'static Turnstile,
+/// The right to hold a long line. It is not `Send`, since the count is per thread.
+pub struct Permit {
+    of: &'static Semaphore,
     _here: PhantomData<*const ()>,
 }
 
-/// Waits for leave to hold a line over [`limits::LINE_COMMON`].
-pub fn hold_long_line() -> Turn {
+/// Waits for a permit to hold a line over [`limits::LINE_COMMON`].
+pub fn hold_long_line() -> Permit {
     LONG_LINES.enter()
 }
 
-impl Turnstile {
-    fn enter(&'static self) -> Turn {
-        let turn = Turn { of: self, _here: PhantomData };
-        if TURNS.replace(TURNS.get() + 1) > 0 {
-            return turn;
+impl Semaphore {
+    fn enter(&'static self) -> Permit {
+        let permit = Permit { of: self, _here: PhantomData };
+        if PERMITS.replace(PERMITS.get() + 1) > 0 {
+            return permit;
         }
         let inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
         let full = |inside: &mut usize| *inside >= limits::LONG_LINES;
         let mut inside = self.left.wait_while(inside, full).unwrap_or_else(PoisonError::into_inner);
         *inside += 1;
-        turn
+        permit
     }
 }
 
-impl Drop for Turn {
+impl Drop for Permit {
     fn drop(&mut self) {
-        TURNS.set(TURNS.get().saturating_sub(1));
-        if TURNS.get() == 0 {
+        PERMITS.set(PERMITS.get().saturating_sub(1));
+        if PERMITS.get() == 0 {
             *self.of.inside.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
             self.of.left.notify_one();
         }
@@ -360,7 +360,7 @@ impl Drop for Turn {
 pub fn stream(mut reader: impl BufRead, mut each: impl FnMut(&[u8]) -> ControlFlow<()>) -> io::Result<()> {
     let mut line = Vec::new();
     let mut too_long = false;
-    let mut turn = None;
+    let mut permit = None;
     loop {
         let chunk = match reader.fill_buf() {
             Ok(chunk) => chunk,
@@ -373,10 +373,10 @@ pub fn stream(mut reader: impl BufRead, mut each: impl FnMut(&[u8]) -> ControlFl
         too_long |= line.len() + part.len() > limits::LINE_MAX;
         if too_long {
             line = Vec::new();
-            turn = None;
+            permit = None;
         } else {
-            if line.len() + part.len() > limits::LINE_COMMON && turn.is_none() {
-                turn = Some(hold_long_line());
+            if line.len() + part.len() > limits::LINE_COMMON && permit.is_none() {
+                permit = Some(hold_long_line());
             }
             line.extend_from_slice(part);
         }
@@ -389,7 +389,7 @@ pub fn stream(mut reader: impl BufRead, mut each: impl FnMut(&[u8]) -> ControlFl
             }
             line.clear();
             too_long = false;
-            if turn.take().is_some() {
+            if permit.take().is_some() {
                 line = Vec::new();
             }
         }
@@ -405,10 +405,10 @@ mod tests {
     use proptest::prelude::*;
     use std::io::{BufReader, Write};
 
-    fn ends_of(content: &[u8]) -> (Ends, File) {
+    fn ends_of(content: &[u8]) -> (HeadTail, File) {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(content).unwrap();
-        let mut ends = Ends::default();
+        let mut ends = HeadTail::default();
         ends.load(&file).unwrap();
         (ends, file)
     }
@@ -439,7 +439,7 @@ mod tests {
     fn a_file_can_be_taken_to_end_before_it_does() {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(b"one\ntwo\nthree\n").unwrap();
-        let mut ends = Ends::default();
+        let mut ends = HeadTail::default();
         ends.load_sized(&file, 8).unwrap();
         assert_eq!(ends.head().collect::<Vec<_>>(), [&b"one"[..], b"two"]);
         assert!(ends.whole());
@@ -452,7 +452,7 @@ mod tests {
             let mut content: Vec<u8> = (0..size / 16).flat_map(|i| format!("line {i:010}\n").into_bytes()).collect();
             content.resize(size, b'z');
             let all: Vec<_> = lines(&content).collect();
-            let mut ends = Ends::default();
+            let mut ends = HeadTail::default();
             ends.load_stream(&content[..], true).unwrap();
             let mut seen: Vec<_> = ends.head().chain(ends.tail_reversed()).collect();
             seen.sort();

@@ -1,6 +1,6 @@
 //! What lives, as files and processes tell it: what a store answers, and how processes are judged.
 
-use super::Skip;
+use super::ReadError;
 use crate::platform::process;
 use crate::protocol::{ActivitySource, ActivityStatus, EntryPeer, Harness};
 use std::path::PathBuf;
@@ -68,7 +68,7 @@ pub struct Activities {
     /// The sessions that live, in no order.
     pub sessions: Vec<Live>,
     /// What could not be read, and why.
-    pub problems: Vec<(PathBuf, Skip)>,
+    pub problems: Vec<(PathBuf, ReadError)>,
     /// The files and directories that tell of it: a change of one of them, or in it, may change what lives.
     pub places: Vec<PathBuf>,
 }
@@ -80,7 +80,7 @@ impl Activities {
     }
 
     /// Takes note of what could not be read, unless it is not there at all.
-    pub fn fail(&mut self, path: PathBuf, skip: impl Into<Skip>) {
+    pub fn fail(&mut self, path: PathBuf, skip: impl Into<ReadError>) {
         let skip = skip.into();
         if skip.is_problem() {
             self.problems.push((path, skip));

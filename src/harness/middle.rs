@@ -1,7 +1,7 @@
 //! The middle of a file of lines, between the two ends that a list reads: only lines that hold a certain text are looked
 //! at, and of a file that grew since only what is new.
 
-use super::Skip;
+use super::ReadError;
 use super::jsonl::{end_of_line, lines_with, records_of};
 use crate::limits;
 use crate::platform::files::{FileId, read_at};
@@ -20,19 +20,19 @@ pub struct Prefix {
 
 impl Prefix {
     /// Describes the first `length` bytes of a file.
-    pub fn of(file: &File, length: u64) -> Result<Self, Skip> {
+    pub fn of(file: &File, length: u64) -> Result<Self, ReadError> {
         let id = FileId::of(&file.metadata()?);
         Ok(Self { file: Some(id), length, last: last_bytes(file, length)? })
     }
 
     /// Whether a file still begins with it.
-    pub fn is_of(&self, file: &File) -> Result<bool, Skip> {
+    pub fn is_of(&self, file: &File) -> Result<bool, ReadError> {
         let same = self.file == Some(FileId::of(&file.metadata()?));
         Ok(same && last_bytes(file, self.length)? == self.last)
     }
 }
 
-fn last_bytes(file: &File, length: u64) -> Result<Box<[u8]>, Skip> {
+fn last_bytes(file: &File, length: u64) -> Result<Box<[u8]>, ReadError> {
     let mut bytes = vec![0; limits::PREFIX_KEPT.min(usize::try_from(length).unwrap_or(usize::MAX))];
     let from = length - bytes.len() as u64;
     let count = read_at(file, &mut bytes, from)?;
@@ -42,7 +42,7 @@ fn last_bytes(file: &File, length: u64) -> Result<Box<[u8]>, Skip> {
 
 /// Hands over the records on lines that hold one of these texts, from a position on, in order; returns where the last
 /// line ends that is complete. Lines over [`limits::LINE_COMMON`] are skipped.
-pub fn scan(file: &File, from: u64, texts: &[&Finder<'_>], mut each: impl FnMut(&[u8])) -> Result<u64, Skip> {
+pub fn scan(file: &File, from: u64, texts: &[&Finder<'_>], mut each: impl FnMut(&[u8])) -> Result<u64, ReadError> {
     let mut buffer = Vec::with_capacity(limits::SCAN_BYTES);
     let (mut at, mut ended, mut is_cut) = (from, from, false);
     loop {

@@ -62,23 +62,23 @@ pub fn stores() -> &'static [&'static dyn Store] {
     ]
 }
 
-/// What a reading may do while it works, and whether it should go on.
-pub trait Attendant: Sync {
-    /// Whether nobody wants the answer any more.
-    fn cancelled(&self) -> bool;
-    /// How far the work is.
-    fn progress(&self, message: &str, done: u64, total: Option<u64>);
+/// Receives the progress of a long read and says whether to go on with it.
+pub trait Progress: Sync {
+    /// Whether the client cancelled the request.
+    fn is_cancelled(&self) -> bool;
+    /// Reports how much is done, out of `total` where that is known.
+    fn report(&self, message: &str, done: u64, total: Option<u64>);
 }
 
-/// One who waits for a reading that is bounded anyway.
-pub struct Patient;
+/// Ignores progress and never cancels: for reads that a limit bounds anyway.
+pub struct NoProgress;
 
-impl Attendant for Patient {
-    fn cancelled(&self) -> bool {
+impl Progress for NoProgress {
+    fn is_cancelled(&self) -> bool {
         false
     }
 
-    fn progress(&self, _: &str, _: u64, _: Option<u64>) {}
+    fn report(&self, _: &str, _: u64, _: Option<u64>) {}
 }
 
 /// The durable sessions of one harness.
@@ -96,7 +96,7 @@ pub trait Store: Sync {
     fn walk(&self, root: &Root, finder: &mut Finder);
 
     /// Reads what a list needs of one source, within bounds.
-    fn read(&self, source: &Source, ends: &mut jsonl::Ends) -> Result<Reading, Skip>;
+    fn read(&self, source: &Source, ends: &mut jsonl::HeadTail) -> Result<Reading, ReadError>;
 
     /// Reads the title of a session whose [`Session::late_title`] says that it may be another one than was read for a
     /// list.
@@ -105,14 +105,14 @@ pub trait Store: Sync {
     }
 
     /// Reads what costs more of one session.
-    fn details(&self, roots: &[Root], session: &Session, wanted: Wanted) -> Result<Details, Skip>;
+    fn details(&self, roots: &[Root], session: &Session, wanted: Wanted) -> Result<Details, ReadError>;
 
     /// Reads one page of a session's messages, the newest first asked for.
-    fn load(&self, roots: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip>;
+    fn load(&self, roots: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError>;
 
     /// The place behind all messages that a session holds now, without what is still being written.
-    fn end(&self, _session: &Session, _attendant: &dyn Attendant) -> Result<End, Skip> {
-        Err(Skip::Vanished)
+    fn end(&self, _session: &Session, _attendant: &dyn Progress) -> Result<End, ReadError> {
+        Err(ReadError::Vanished)
     }
 
     /// The state of the files that hold a session: while they stand still, so does it. None where they cannot tell.
@@ -191,7 +191,7 @@ pub struct Reading {
     /// Directories that it knows of: a store that keeps only marks of directories finds its own among them.
     pub workspaces: Vec<Box<str>>,
     /// Files with parts of its sessions that could not be read.
-    pub skipped: Vec<(PathBuf, Skip)>,
+    pub skipped: Vec<(PathBuf, ReadError)>,
 }
 
 impl From<Session> for Reading {
@@ -327,7 +327,7 @@ pub struct Wanted<'a> {
     /// Leave out what the session has of others, where its store keeps that apart: they are out of scope.
     pub own_only: bool,
     /// Hears how far the work is, and says whether it should go on.
-    pub attendant: Option<&'a dyn Attendant>,
+    pub progress: Option<&'a dyn Progress>,
 }
 
 impl<'a> Wanted<'a> {
@@ -338,31 +338,31 @@ impl<'a> Wanted<'a> {
 
     /// A reader that ends with an error once nobody wants the answer any more.
     pub fn attended<R: io::Read>(&self, reader: R) -> Attended<'a, R> {
-        Attended::new(reader, self.attendant)
+        Attended::new(reader, self.progress)
     }
 }
 
 /// A reader that ends with an error once nobody wants what is read any more, and tells how far it is.
 pub struct Attended<'a, R> {
     reader: R,
-    attendant: Option<&'a dyn Attendant>,
+    progress: Option<&'a dyn Progress>,
     bytes: u64,
 }
 
 impl<'a, R> Attended<'a, R> {
-    /// Reads as `reader` does, as long as `attendant` has it.
-    pub fn new(reader: R, attendant: Option<&'a dyn Attendant>) -> Self {
-        Self { reader, attendant, bytes: 0 }
+    /// Reads as `reader` does, as long as `progress` has it.
+    pub fn new(reader: R, progress: Option<&'a dyn Progress>) -> Self {
+        Self { reader, progress, bytes: 0 }
     }
 }
 
 impl<R: io::Read> io::Read for Attended<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if let Some(attendant) = self.attendant {
-            if attendant.cancelled() {
+        if let Some(progress) = self.progress {
+            if progress.is_cancelled() {
                 return Err(io::Error::other("the request was cancelled"));
             }
-            attendant.progress("bytes read", self.bytes, None);
+            progress.report("bytes read", self.bytes, None);
         }
         let count = self.reader.read(buffer)?;
         self.bytes += count as u64;
@@ -390,7 +390,7 @@ pub struct PageRequest<'a> {
     /// Leave out what the session has of others, where its store keeps that apart: they are out of scope.
     pub own_only: bool,
     /// Hears how far the work is, and says whether it should go on.
-    pub attendant: &'a dyn Attendant,
+    pub progress: &'a dyn Progress,
 }
 
 /// One page of a session's messages.
@@ -407,12 +407,12 @@ pub struct Page {
     pub next: Option<String>,
 }
 
-/// The reason of [`Skip::Descriptors`].
+/// The reason of [`ReadError::Descriptors`].
 pub const DESCRIPTORS: &str = "descriptors";
 
 /// Why a source gave nothing.
 #[derive(Debug, thiserror::Error)]
-pub enum Skip {
+pub enum ReadError {
     /// It went between two system calls, which is normal.
     #[error("it vanished while it was read")]
     Vanished,
@@ -457,7 +457,7 @@ pub enum Skip {
     Io(io::Error),
 }
 
-impl Skip {
+impl ReadError {
     /// The stable word for the reason.
     pub fn reason(&self) -> &'static str {
         match self {
@@ -484,7 +484,7 @@ impl Skip {
     }
 }
 
-impl From<io::Error> for Skip {
+impl From<io::Error> for ReadError {
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::NotFound => Self::Vanished,
@@ -494,7 +494,7 @@ impl From<io::Error> for Skip {
     }
 }
 
-impl From<sqlite::Error> for Skip {
+impl From<sqlite::Error> for ReadError {
     fn from(error: sqlite::Error) -> Self {
         match error {
             sqlite::Error::Io(error) => error.into(),

@@ -82,7 +82,7 @@ pub fn page<T>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::Patient;
+    use crate::harness::NoProgress;
     use crate::protocol::Role;
 
     #[test]
@@ -96,7 +96,7 @@ mod tests {
             content: Vec::new(),
             raw: None,
         };
-        let request = PageRequest { cursor: None, limit: 2, attendant: &Patient, own_only: false };
+        let request = PageRequest { cursor: None, limit: 2, progress: &NoProgress, own_only: false };
         let made = |rows: &[u32]| page(rows.to_vec(), &request, u32::to_string, message);
         let ids = |page: &Page| page.messages.iter().map(|m| m.id.clone().unwrap()).collect::<Vec<_>>();
         assert_eq!(

@@ -1,9 +1,9 @@
 //! What the tests of every store share: what it says of a root, conversations in pages, and that nothing is touched.
 
-use super::jsonl::Ends;
+use super::jsonl::HeadTail;
 use super::{
-    Activities, Attendant, Details, Finder, Name, Page, PageRequest, Patient, Remark, Root, Session, Skip, Store,
-    Wanted,
+    Activities, Details, Finder, Name, NoProgress, Page, PageRequest, Progress, ReadError, Remark, Root, Session,
+    Store, Wanted,
 };
 use crate::limits;
 use crate::protocol::Message;
@@ -14,12 +14,12 @@ use tempfile::TempDir;
 /// Somebody who went away.
 pub struct Gone;
 
-impl Attendant for Gone {
-    fn cancelled(&self) -> bool {
+impl Progress for Gone {
+    fn is_cancelled(&self) -> bool {
         true
     }
 
-    fn progress(&self, _: &str, _: u64, _: Option<u64>) {}
+    fn report(&self, _: &str, _: u64, _: Option<u64>) {}
 }
 
 /// What a store says of everything below a root.
@@ -30,7 +30,7 @@ pub struct Listing {
     pub names: Vec<Name>,
     pub remarks: Vec<Remark>,
     pub workspaces: Vec<Box<str>>,
-    pub skipped: Vec<(PathBuf, Skip)>,
+    pub skipped: Vec<(PathBuf, ReadError)>,
 }
 
 /// Lists what is below a root that a person named. Sessions and remarks are in the order of
@@ -49,7 +49,7 @@ pub fn list(store: &'static dyn Store, path: &Path) -> Listing {
         workspaces: Vec::new(),
         skipped: finder.skipped,
     };
-    let mut ends = Ends::default();
+    let mut ends = HeadTail::default();
     for source in finder.sources {
         match store.read(&source, &mut ends) {
             Ok(reading) => {
@@ -115,7 +115,7 @@ impl Listing {
         details(self.store, std::slice::from_ref(&self.root), self.of(id))
     }
 
-    pub fn page(&self, id: &str, cursor: Option<&str>, limit: usize) -> Result<Page, Skip> {
+    pub fn page(&self, id: &str, cursor: Option<&str>, limit: usize) -> Result<Page, ReadError> {
         page(self.store, std::slice::from_ref(&self.root), self.of(id), cursor, limit)
     }
 
@@ -153,8 +153,8 @@ pub fn page(
     session: &Session,
     cursor: Option<&str>,
     limit: usize,
-) -> Result<Page, Skip> {
-    store.load(roots, session, &PageRequest { cursor, limit, attendant: &Patient, own_only: false })
+) -> Result<Page, ReadError> {
+    store.load(roots, session, &PageRequest { cursor, limit, progress: &NoProgress, own_only: false })
 }
 
 /// A whole conversation, in pages of a size: all but the oldest are full of messages or of bytes, and only one of

@@ -1,6 +1,6 @@
 //! Walking a root: names and stamps, nothing opened.
 
-use super::{Skip, Source};
+use super::{ReadError, Source};
 use crate::limits;
 use crate::platform::directory::{self, Entry, Kind};
 use crate::platform::files::Stamp;
@@ -19,7 +19,7 @@ pub struct Finder {
     /// What can be read.
     pub sources: Vec<Source>,
     /// What was passed over, and why.
-    pub skipped: Vec<(PathBuf, Skip)>,
+    pub skipped: Vec<(PathBuf, ReadError)>,
     /// Whether the root is there.
     pub exists: bool,
     /// Whether the walk ended early because there was too much.
@@ -74,7 +74,7 @@ impl Finder {
             let path = directory.join(&entry.name);
             match entry.name.to_str() {
                 Some(name) => found.push(Found { name: name.to_owned(), path, entry }),
-                None => self.skipped.push((path, Skip::NotUtf8)),
+                None => self.skipped.push((path, ReadError::NotUtf8)),
             }
         }
         found
@@ -121,10 +121,10 @@ impl Finder {
         let stamp = if is_link { followed(&found.path) } else { found.entry.stamp() };
         match stamp {
             Ok(Some(stamp)) => self.push(found.path, stamp, beside),
-            Ok(None) => self.skip(found, Skip::NotRegular),
+            Ok(None) => self.skip(found, ReadError::NotRegular),
             Err(error) if error.kind() == io::ErrorKind::NotFound && !is_link => {}
             // The link is there; what it points to is not.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => self.skip(found, Skip::Io(error)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => self.skip(found, ReadError::Io(error)),
             Err(error) => self.skip(found, error.into()),
         }
     }
@@ -143,7 +143,7 @@ impl Finder {
     }
 
     /// Passes an entry over.
-    pub fn skip(&mut self, found: Found, skip: Skip) {
+    pub fn skip(&mut self, found: Found, skip: ReadError) {
         self.skipped.push((found.path, skip));
     }
 

@@ -4,7 +4,7 @@
 use super::state::Hints;
 use super::watches::{Armed, Target, Watches};
 use super::{Registry, Runtimes};
-use crate::harness::Patient;
+use crate::harness::NoProgress;
 use crate::limits;
 use crate::platform::process;
 use crate::platform::watch::{Waker, Watcher};
@@ -156,7 +156,7 @@ impl Thread {
                 (self.shape, self.anew) = (None, true);
                 self.signals.receipts.notify_one();
                 // Nobody cancels it.
-                let _ = registry.read(&Patient);
+                let _ = registry.read(&NoProgress);
                 registry.published().followers.stir_all();
             } else if !told.hints.is_empty() {
                 registry.state().read_some(&told.hints);

@@ -2,9 +2,9 @@
 
 use super::entry::Item;
 use super::load::{cursor, problem};
-use super::{Attendant, Error, Snapshot};
+use super::{Error, Progress, Snapshot};
 use crate::authority::Grant;
-use crate::harness::{self, Followed, Follower, Root, Session, Skip};
+use crate::harness::{self, Followed, Follower, ReadError, Root, Session};
 use crate::limits;
 use crate::protocol::{Entry, Harness, SessionEvent};
 use std::path::Path;
@@ -45,7 +45,7 @@ impl Snapshot {
         id: &str,
         grant: &Grant,
         roots: &[Root],
-        attendant: &dyn Attendant,
+        progress: &dyn Progress,
     ) -> Result<Option<(Following, Entry, String)>, Error> {
         let Some(item) = self.item(id, grant) else { return Ok(None) };
         let (id, entry) = (item.session_form(), self.entry(&item, grant));
@@ -53,10 +53,10 @@ impl Snapshot {
         let mut following = Following { id, entry: entry.clone(), follower: None, unread: false, gone: false };
         let begun = match item.session() {
             None => None,
-            Some(session) => match following.begin(item.harness(), session, own_only, roots, attendant) {
+            Some(session) => match following.begin(item.harness(), session, own_only, roots, progress) {
                 Ok(begun) => begun,
-                Err(Skip::Cancelled) => return Err(Error::Cancelled),
-                Err(Skip::Vanished) => return Ok(None),
+                Err(ReadError::Cancelled) => return Err(Error::Cancelled),
+                Err(ReadError::Vanished) => return Ok(None),
                 // Once it can be read, it is to be loaded anew.
                 Err(_) => None,
             },
@@ -76,9 +76,9 @@ impl Following {
     ///
     /// # Errors
     /// When nobody wants it any more.
-    pub fn read(&mut self, roots: &[Root], attendant: &dyn Attendant) -> Result<Outcome, Error> {
+    pub fn read(&mut self, roots: &[Root], progress: &dyn Progress) -> Result<Outcome, Error> {
         let Some(follower) = &mut self.follower else { return Ok(Outcome::Lost) };
-        match follower.read(roots, attendant) {
+        match follower.read(roots, progress) {
             Ok(Followed::Removed) => Ok(Outcome::Lost),
             followed => self.tell(followed),
         }
@@ -94,7 +94,7 @@ impl Following {
         snapshot: &Snapshot,
         grant: &Grant,
         roots: &[Root],
-        attendant: &dyn Attendant,
+        progress: &dyn Progress,
     ) -> Result<Outcome, Error> {
         let Some(item) = snapshot.item(&self.id, grant) else { return Ok(self.removed()) };
         self.entry = snapshot.entry(&item, grant);
@@ -104,9 +104,9 @@ impl Following {
         };
         let own_only = item.has_foreign_parent(&snapshot.stored, grant);
         if self.gone || self.follower.is_none() {
-            return self.find_again(&item, session, own_only, roots, attendant);
+            return self.find_again(&item, session, own_only, roots, progress);
         }
-        match self.follower.as_mut().map(|follower| follower.move_to(roots, session.clone(), own_only, attendant)) {
+        match self.follower.as_mut().map(|follower| follower.move_to(roots, session.clone(), own_only, progress)) {
             None | Some(Ok(Followed::Removed)) => Ok(self.removed()),
             Some(followed) => self.tell(followed),
         }
@@ -134,11 +134,11 @@ impl Following {
         session: &Session,
         own_only: bool,
         roots: &[Root],
-        attendant: &dyn Attendant,
-    ) -> Result<Option<String>, Skip> {
-        let store = harness::store_of(harness).ok_or(Skip::Vanished)?;
+        progress: &dyn Progress,
+    ) -> Result<Option<String>, ReadError> {
+        let store = harness::store_of(harness).ok_or(ReadError::Vanished)?;
         self.unread = true;
-        let (follower, cursor) = Follower::begin(store, roots, session.clone(), own_only, attendant)?;
+        let (follower, cursor) = Follower::begin(store, roots, session.clone(), own_only, progress)?;
         (self.follower, self.unread) = (Some(follower), false);
         Ok(cursor)
     }
@@ -150,14 +150,14 @@ impl Following {
         session: &Session,
         own_only: bool,
         roots: &[Root],
-        attendant: &dyn Attendant,
+        progress: &dyn Progress,
     ) -> Result<Outcome, Error> {
-        match self.begin(item.harness(), session, own_only, roots, attendant) {
+        match self.begin(item.harness(), session, own_only, roots, progress) {
             Ok(begun) => {
                 self.gone = false;
                 Ok(Outcome::Event(SessionEvent::Rewritten { cursor: cursor(&self.id, begun.as_deref()) }))
             }
-            Err(Skip::Cancelled) => Err(Error::Cancelled),
+            Err(ReadError::Cancelled) => Err(Error::Cancelled),
             Err(_) => Ok(Outcome::Nothing),
         }
     }
@@ -167,7 +167,7 @@ impl Following {
         if std::mem::replace(&mut self.gone, true) { Outcome::Nothing } else { Outcome::Event(SessionEvent::Removed) }
     }
 
-    fn tell(&mut self, followed: Result<Followed, Skip>) -> Result<Outcome, Error> {
+    fn tell(&mut self, followed: Result<Followed, ReadError>) -> Result<Outcome, Error> {
         Ok(match followed {
             Err(_) => return Err(Error::Cancelled),
             Ok(Followed::Nothing) => Outcome::Nothing,

@@ -2,7 +2,7 @@
 
 use super::RootReport;
 use super::scan::RootScan;
-use crate::harness::{Live, Name, Part, Root, Session, Skip};
+use crate::harness::{Live, Name, Part, ReadError, Root, Session};
 use crate::platform::files::resolve;
 use crate::protocol::{ActivitySource, ActivityStatus, EntryPeer, Harness, Parent, Problem, Relation, Skipped, State};
 use crate::{limits, peer};
@@ -509,7 +509,7 @@ fn teams(rows: &mut [Row]) {
 }
 
 /// What is told of a file that could not be read.
-pub fn problem(harness: Harness, path: &Path, skip: &Skip) -> Problem {
+pub fn problem(harness: Harness, path: &Path, skip: &ReadError) -> Problem {
     Problem {
         harness: Some(harness),
         path: Some(path.display().to_string()),

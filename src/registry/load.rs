@@ -2,7 +2,7 @@
 
 use super::{CursorError, Error, Snapshot};
 use crate::authority::Grant;
-use crate::harness::{self, Page, PageRequest, Root, Session, Skip};
+use crate::harness::{self, Page, PageRequest, ReadError, Root, Session};
 use crate::protocol::{Entry, Harness, LoadResult, Problem};
 
 impl Snapshot {
@@ -26,11 +26,11 @@ impl Snapshot {
         let session = item.session().filter(|_| cursor != Some(BEGINNING));
         let (page, problem) = match session.map(|session| read(item.harness(), roots, session, &request)) {
             // A live session that nobody has written to has no file yet.
-            None | Some(Err(Skip::Empty | Skip::NoMessages)) => (Page::default(), None),
+            None | Some(Err(ReadError::Empty | ReadError::NoMessages)) => (Page::default(), None),
             Some(Ok(page)) => (page, None),
-            Some(Err(Skip::Cancelled)) => return Err(Error::Cancelled),
-            Some(Err(Skip::Cursor)) => return Err(CursorError::Malformed.into()),
-            Some(Err(Skip::Vanished)) => return Ok(None),
+            Some(Err(ReadError::Cancelled)) => return Err(Error::Cancelled),
+            Some(Err(ReadError::Cursor)) => return Err(CursorError::Malformed.into()),
+            Some(Err(ReadError::Vanished)) => return Ok(None),
             Some(Err(skip)) => (Page::default(), Some(skip)),
         };
         let session = self.entry(&item, grant);
@@ -62,7 +62,7 @@ impl Snapshot {
 }
 
 /// Why the messages of an entry cannot be read.
-pub(super) fn problem(session: &Entry, skip: &Skip) -> Problem {
+pub(super) fn problem(session: &Entry, skip: &ReadError) -> Problem {
     Problem {
         harness: Some(session.harness),
         path: session.location.clone(),
@@ -78,8 +78,8 @@ pub(super) fn cursor(id: &str, of_store: Option<&str>) -> String {
     mark(id) + of_store.unwrap_or(BEGINNING)
 }
 
-fn read(harness: Harness, roots: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
-    let store = harness::store_of(harness).ok_or(Skip::Vanished)?;
+fn read(harness: Harness, roots: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
+    let store = harness::store_of(harness).ok_or(ReadError::Vanished)?;
     store.load(roots, session, request)
 }
 

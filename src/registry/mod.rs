@@ -21,7 +21,7 @@ mod tests;
 mod watch;
 mod watches;
 
-pub use crate::harness::Attendant;
+pub use crate::harness::Progress;
 pub use follow::{Following, Outcome};
 pub use followers::{Pulse, Seen};
 pub use page::CursorError;
@@ -140,15 +140,15 @@ impl Registry {
     }
 
     /// Reads what changed, and answers the inventory as it is now.
-    pub fn snapshot(&self, attendant: &dyn Attendant) -> Result<Arc<Snapshot>, Error> {
-        self.snapshot_within(limits::PROBE_LIST, attendant)
+    pub fn snapshot(&self, progress: &dyn Progress) -> Result<Arc<Snapshot>, Error> {
+        self.snapshot_within(limits::PROBE_LIST, progress)
     }
 
     /// The same, where each runtime is waited for no longer than this.
-    pub fn snapshot_within(&self, patience: Duration, attendant: &dyn Attendant) -> Result<Arc<Snapshot>, Error> {
+    pub fn snapshot_within(&self, patience: Duration, progress: &dyn Progress) -> Result<Arc<Snapshot>, Error> {
         // They are asked while the files are read.
         let look = self.runtimes.look(patience);
-        self.read(attendant)?;
+        self.read(progress)?;
         let observed = look.finish();
         let mut published = self.published();
         published.observe(observed);
@@ -156,13 +156,13 @@ impl Registry {
     }
 
     /// The same as if there were no runtimes: none is asked, and none is waited for.
-    pub fn snapshot_of_files(&self, attendant: &dyn Attendant) -> Result<Arc<Snapshot>, Error> {
-        self.read(attendant)?;
+    pub fn snapshot_of_files(&self, progress: &dyn Progress) -> Result<Arc<Snapshot>, Error> {
+        self.read(progress)?;
         Ok(Arc::new(self.published().current.of_files()))
     }
 
     /// Reads whatever changed on disk.
-    fn read(&self, attendant: &dyn Attendant) -> Result<(), Error> {
+    fn read(&self, progress: &dyn Progress) -> Result<(), Error> {
         let came = self.begun.load(Ordering::SeqCst);
         let mut state = self.state();
         // A reading that began after this call came tells as much as one of its own.
@@ -170,7 +170,7 @@ impl Registry {
             return Ok(());
         }
         let number = self.begun.fetch_add(1, Ordering::SeqCst) + 1;
-        state.read_all(attendant)?;
+        state.read_all(progress)?;
         state.last_reading = number;
         Ok(())
     }

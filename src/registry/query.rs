@@ -4,7 +4,7 @@ use super::changes::Id;
 use super::entry::{self, Item};
 use super::page::Position;
 use super::scan::parallel;
-use super::{Attendant, Error, Snapshot};
+use super::{Error, Progress, Snapshot};
 use crate::authority::Grant;
 use crate::harness::{Details, Root, Wanted};
 use crate::limits;
@@ -30,10 +30,10 @@ pub struct Request<'a> {
 
 impl Snapshot {
     /// One page of the entries that a query means.
-    pub fn list(&self, request: &Request<'_>, attendant: &dyn Attendant) -> Result<ListResult, Error> {
+    pub fn list(&self, request: &Request<'_>, progress: &dyn Progress) -> Result<ListResult, Error> {
         let query = request.query;
         let position = request.cursor.map(|cursor| Position::from_cursor(cursor, query)).transpose()?;
-        let (mut items, excerpts) = self.select(request, attendant)?;
+        let (mut items, excerpts) = self.select(request, progress)?;
         // The stored rows are sorted already; only what lives may move.
         items.sort_by(Item::compare);
         let total = items.len();
@@ -46,17 +46,17 @@ impl Snapshot {
         for entry in &mut entries {
             entry.excerpt = excerpts.get(&entry.id).cloned();
         }
-        self.include(page, &mut entries, request, attendant)?;
+        self.include(page, &mut entries, request, progress)?;
         let problems = self.visible_problems(request.grant);
         Ok(ListResult { entries, next_cursor, total, revision: self.revision.clone(), problems })
     }
 
     /// One entry with all that can be known, if it is in scope.
-    pub fn describe(&self, id: &str, grant: &Grant, roots: &[Root], attendant: &dyn Attendant) -> Option<Entry> {
+    pub fn describe(&self, id: &str, grant: &Grant, roots: &[Root], progress: &dyn Progress) -> Option<Entry> {
         let item = self.item(id, grant)?;
         let mut entry = self.entry(&item, grant);
         entry.title = item.late_title().or(entry.title.take());
-        let wanted = Wanted { topics: true, last_message: true, message_count: true, ..attended(attendant) };
+        let wanted = Wanted { topics: true, last_message: true, message_count: true, ..attended(progress) };
         if let Some(details) = item.details(&self.stored, grant, roots, wanted) {
             entry::add_details(&mut entry, details, wanted);
         }
@@ -67,7 +67,7 @@ impl Snapshot {
     fn select(
         &self,
         request: &Request<'_>,
-        attendant: &dyn Attendant,
+        progress: &dyn Progress,
     ) -> Result<(Vec<Item<'_>>, HashMap<String, String>), Error> {
         let query = request.query;
         let mut filter = Filter::new(query, self, request.grant);
@@ -75,7 +75,7 @@ impl Snapshot {
         items.retain(|item| filter.admits(item));
         let Some(text) = filter.searched() else { return Ok((items, HashMap::new())) };
         let found =
-            parallel(&items, "searching sessions", attendant, |_, item| self.search(item, text, request, attendant))?;
+            parallel(&items, "searching sessions", progress, |_, item| self.search(item, text, request, progress))?;
         let mut excerpts = HashMap::new();
         let mut kept = Vec::new();
         for (item, found) in items.into_iter().zip(found) {
@@ -93,9 +93,9 @@ impl Snapshot {
         item: &Item<'_>,
         text: &str,
         request: &Request<'_>,
-        attendant: &dyn Attendant,
+        progress: &dyn Progress,
     ) -> Option<Option<String>> {
-        let wanted = Wanted { topics: true, last_message: true, ..attended(attendant) };
+        let wanted = Wanted { topics: true, last_message: true, ..attended(progress) };
         let details = item.details(&self.stored, request.grant, request.roots, wanted);
         let excerpt = details.and_then(|details| excerpt(&details, text));
         (excerpt.is_some() || names_hold(item, text)).then_some(excerpt)
@@ -117,19 +117,19 @@ impl Snapshot {
         id: &str,
         filter: &mut Filter<'a>,
         request: &Request<'_>,
-        attendant: &dyn Attendant,
+        progress: &dyn Progress,
     ) -> Result<Option<Entry>, Error> {
         let item = self.item_in(id, request.query, request.grant);
         let Some(item) = item.filter(|item| filter.admits(item)) else { return Ok(None) };
         let excerpt = match filter.searched() {
             None => None,
-            Some(text) => match self.search(&item, text, request, attendant) {
+            Some(text) => match self.search(&item, text, request, progress) {
                 Some(excerpt) => excerpt,
                 None => return Ok(None),
             },
         };
         let mut entries = [self.entry(&item, request.grant)];
-        self.include(&[item], &mut entries, request, attendant)?;
+        self.include(&[item], &mut entries, request, progress)?;
         let [mut entry] = entries;
         entry.excerpt = excerpt;
         Ok(Some(entry))
@@ -140,18 +140,18 @@ impl Snapshot {
         page: &[Item<'_>],
         entries: &mut [Entry],
         request: &Request<'_>,
-        attendant: &dyn Attendant,
+        progress: &dyn Progress,
     ) -> Result<(), Error> {
         if page.iter().any(|item| item.session().is_some_and(|session| session.late_title)) {
-            let titles = parallel(page, "reading names", attendant, |_, item| item.late_title())?;
+            let titles = parallel(page, "reading names", progress, |_, item| item.late_title())?;
             for (entry, title) in entries.iter_mut().zip(titles) {
                 entry.title = title.or(entry.title.take());
             }
         }
         let include = request.query.include.as_deref().unwrap_or_default();
-        let wanted = Wanted { attendant: Some(attendant), ..entry::wanted(include) };
+        let wanted = Wanted { progress: Some(progress), ..entry::wanted(include) };
         if !wanted.is_nothing() {
-            let details = parallel(page, "reading messages", attendant, |_, item| {
+            let details = parallel(page, "reading messages", progress, |_, item| {
                 item.details(&self.stored, request.grant, request.roots, wanted)
             })?;
             for (entry, details) in entries.iter_mut().zip(details) {
@@ -172,9 +172,9 @@ impl Snapshot {
     }
 }
 
-/// Nothing yet, for this attendant.
-fn attended(attendant: &dyn Attendant) -> Wanted<'_> {
-    Wanted { attendant: Some(attendant), ..Wanted::default() }
+/// Nothing yet, for this progress.
+fn attended(progress: &dyn Progress) -> Wanted<'_> {
+    Wanted { progress: Some(progress), ..Wanted::default() }
 }
 
 /// A query made ready: what costs once is done once.

@@ -2,7 +2,7 @@
 //! and delays the others by nothing.
 
 use super::scan::RootScan;
-use super::{Attendant, Error};
+use super::{Error, Progress};
 use crate::harness::{Root, Store};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -48,13 +48,13 @@ struct Watch {
     told: Mutex<Option<(String, u64, Option<u64>)>>,
 }
 
-impl Attendant for Watch {
-    fn cancelled(&self) -> bool {
+impl Progress for Watch {
+    fn is_cancelled(&self) -> bool {
         self.pulse.fetch_add(1, Ordering::Relaxed);
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    fn progress(&self, message: &str, done: u64, total: Option<u64>) {
+    fn report(&self, message: &str, done: u64, total: Option<u64>) {
         *lock(&self.told) = Some((message.to_owned(), done, total));
     }
 }
@@ -94,9 +94,9 @@ impl Slot {
         readings.left_behind = (readings.at_work > 0).then(Instant::now);
     }
 
-    fn read(&self, attendant: &dyn Attendant) -> Result<(), Error> {
+    fn read(&self, progress: &dyn Progress) -> Result<(), Error> {
         let _at_work = Reading(self);
-        lock(&self.scan).refresh(attendant)
+        lock(&self.scan).refresh(progress)
     }
 }
 
@@ -110,7 +110,7 @@ pub fn retry(slots: &mut [Arc<Slot>], first: Duration) {
 
 /// Reads every root that answers. One of which nothing is read for as long as `silence` is left behind, which
 /// [`Slot::scan`] tells.
-pub fn refresh_all(slots: &[Arc<Slot>], silence: Duration, attendant: &dyn Attendant) -> Result<(), Error> {
+pub fn refresh_all(slots: &[Arc<Slot>], silence: Duration, progress: &dyn Progress) -> Result<(), Error> {
     let watch = Arc::new(Watch::default());
     let (tell, told) = mpsc::channel();
     let mut waiting: Vec<&Arc<Slot>> = Vec::new();
@@ -138,12 +138,12 @@ pub fn refresh_all(slots: &[Arc<Slot>], silence: Duration, attendant: &dyn Atten
             Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => {}
         }
-        if attendant.cancelled() {
+        if progress.is_cancelled() {
             watch.cancelled.store(true, Ordering::Relaxed);
             return Err(Error::Cancelled);
         }
         if let Some((message, done, total)) = lock(&watch.told).take() {
-            attendant.progress(&message, done, total);
+            progress.report(&message, done, total);
         }
         let now = watch.pulse.load(Ordering::Relaxed);
         if now != pulse {
@@ -164,7 +164,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use super::*;
     use crate::harness::{
-        Details, Environment, Finder, Page, PageRequest, Patient, Reading, Session, Skip, Source, Wanted, jsonl::Ends,
+        Details, Environment, Finder, NoProgress, Page, PageRequest, ReadError, Reading, Session, Source, Wanted,
+        jsonl::HeadTail,
     };
     use crate::protocol::{Harness, Resume, RootOrigin};
     use std::path::Path;
@@ -191,14 +192,14 @@ mod tests {
             drop(lock(&self.0));
             finder.exists = true;
         }
-        fn read(&self, _: &Source, _: &mut Ends) -> Result<Reading, Skip> {
-            Err(Skip::Vanished)
+        fn read(&self, _: &Source, _: &mut HeadTail) -> Result<Reading, ReadError> {
+            Err(ReadError::Vanished)
         }
-        fn details(&self, _: &[Root], _: &Session, _: Wanted<'_>) -> Result<Details, Skip> {
-            Err(Skip::Vanished)
+        fn details(&self, _: &[Root], _: &Session, _: Wanted<'_>) -> Result<Details, ReadError> {
+            Err(ReadError::Vanished)
         }
-        fn load(&self, _: &[Root], _: &Session, _: &PageRequest<'_>) -> Result<Page, Skip> {
-            Err(Skip::Vanished)
+        fn load(&self, _: &[Root], _: &Session, _: &PageRequest<'_>) -> Result<Page, ReadError> {
+            Err(ReadError::Vanished)
         }
         fn resume(&self, _: &Root, _: &Session) -> Option<Resume> {
             None
@@ -214,7 +215,7 @@ mod tests {
             Slot::new(RootScan::with_store(root("dead"), Some(&MOUNT))),
             Slot::new(RootScan::with_store(root("x"), None)),
         ];
-        let read = || refresh_all(&slots, Duration::from_millis(50), &Patient).unwrap();
+        let read = || refresh_all(&slots, Duration::from_millis(50), &NoProgress).unwrap();
         let dead = lock(&MOUNT.0);
         for _ in 0..3 {
             read();
@@ -236,14 +237,14 @@ mod tests {
         let mut slots = [Slot::new(RootScan::with_store(root, Some(&MOUNT)))];
         let stuck = slots[0].clone();
         let dead = lock(&MOUNT.0);
-        refresh_all(&slots, Duration::from_millis(50), &Patient).unwrap();
+        refresh_all(&slots, Duration::from_millis(50), &NoProgress).unwrap();
         retry(&mut slots, Duration::from_secs(600));
         assert!(Arc::ptr_eq(&slots[0], &stuck), "too early");
         retry(&mut slots, Duration::ZERO);
         assert!(!Arc::ptr_eq(&slots[0], &stuck) && slots[0].scan().is_some());
         assert_eq!(slots[0].retries, 1);
         drop(dead);
-        refresh_all(&slots, Duration::from_secs(60), &Patient).unwrap();
+        refresh_all(&slots, Duration::from_secs(60), &NoProgress).unwrap();
         assert!(slots[0].scan().is_some_and(|scan| scan.finder.exists));
     }
 }

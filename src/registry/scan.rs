@@ -1,8 +1,8 @@
 //! One root: walked at each reading, its files read again only when their stamps moved.
 
-use super::{Attendant, Error};
-use crate::harness::jsonl::Ends;
-use crate::harness::{self, Activities, Finder, Name, Reading, Remark, Root, Session, Skip, Source, Store};
+use super::{Error, Progress};
+use crate::harness::jsonl::HeadTail;
+use crate::harness::{self, Activities, Finder, Name, ReadError, Reading, Remark, Root, Session, Source, Store};
 use crate::limits;
 use crate::platform::files::Stamp;
 use std::collections::{BTreeSet, HashMap};
@@ -48,7 +48,7 @@ struct File {
 enum Known {
     Session(Arc<Session>),
     Many(Box<Many>),
-    Skipped(Skip),
+    Skipped(ReadError),
 }
 
 /// What a file says that is more, or less, than one session.
@@ -57,7 +57,7 @@ struct Many {
     names: Box<[Name]>,
     workspaces: Box<[Box<str>]>,
     remarks: Box<[Remark]>,
-    skipped: Vec<(PathBuf, Skip)>,
+    skipped: Vec<(PathBuf, ReadError)>,
 }
 
 impl Many {
@@ -162,7 +162,7 @@ impl RootScan {
     }
 
     /// What was passed over, and why.
-    pub fn skipped(&self) -> impl Iterator<Item = (&Path, &Skip)> {
+    pub fn skipped(&self) -> impl Iterator<Item = (&Path, &ReadError)> {
         let read = self.files.iter().filter_map(|(path, file)| match &file.known {
             Known::Skipped(skip) => Some((Path::new(path), skip)),
             _ => None,
@@ -178,7 +178,7 @@ impl RootScan {
     }
 
     /// Walks, and reads what is new.
-    pub fn refresh(&mut self, attendant: &dyn Attendant) -> Result<(), Error> {
+    pub fn refresh(&mut self, progress: &dyn Progress) -> Result<(), Error> {
         let Some(store) = self.store else { return Ok(()) };
         let begin = Instant::now();
         let mut finder = Finder::default();
@@ -195,13 +195,13 @@ impl RootScan {
                 _ => stale.push(source),
             }
         }
-        let readings = read_all(store, &stale, attendant)?;
+        let readings = read_all(store, &stale, progress)?;
         self.changed |= told(&finder.skipped) != told(&self.finder.skipped) || finder.exists != self.finder.exists;
         for (source, outcome) in stale.into_iter().zip(readings) {
             self.changed |= self.keep(source, outcome);
         }
         // Mostly nothing went, and then there is no need to look at each. Without a descriptor nothing can be seen to go.
-        let is_blind = finder.skipped.iter().any(|(_, skip)| matches!(skip, Skip::Descriptors(_)));
+        let is_blind = finder.skipped.iter().any(|(_, skip)| matches!(skip, ReadError::Descriptors(_)));
         if self.files.len() != unchanged && !is_blind {
             let before = self.files.len();
             self.files.retain(|_, file| file.generation == self.generation);
@@ -242,8 +242,8 @@ impl RootScan {
         }
         let before = before.clone();
         let source = Source { path: path.to_owned(), stamp, beside: None, parts: Box::default() };
-        let outcome = read_one(store, &mut Ends::default(), &source);
-        if matches!(outcome.result, Err(Skip::Vanished)) {
+        let outcome = read_one(store, &mut HeadTail::default(), &source);
+        if matches!(outcome.result, Err(ReadError::Vanished)) {
             return Refreshed::Unclear;
         }
         if !self.keep(source, outcome) {
@@ -275,8 +275,8 @@ impl RootScan {
 
     /// Whether a file that held a session was cut a moment ago: its program may be rewriting it, and what was known of
     /// it still counts.
-    fn is_being_rewritten(&mut self, source: &Source, skip: &Skip) -> bool {
-        let is_cut = matches!(skip, Skip::Empty | Skip::NoMessages | Skip::NoRecords);
+    fn is_being_rewritten(&mut self, source: &Source, skip: &ReadError) -> bool {
+        let is_cut = matches!(skip, ReadError::Empty | ReadError::NoMessages | ReadError::NoRecords);
         let Some(file) = self.files.get_mut(source.path.as_os_str()).filter(|_| is_cut) else { return false };
         let was_session = matches!(&file.known, Known::Session(_) | Known::Many(_));
         if !was_session || source.stamp.is_older_than(limits::REWRITE_SETTLES) {
@@ -290,9 +290,9 @@ impl RootScan {
     fn keep(&mut self, source: Source, outcome: Outcome) -> bool {
         let known = match outcome.result {
             // What vanished between walk and reading was not there.
-            Err(Skip::Vanished) => return false,
+            Err(ReadError::Vanished) => return false,
             // It says what it said until it can be read again.
-            Err(Skip::Descriptors(_)) if self.stays(&source) => return false,
+            Err(ReadError::Descriptors(_)) if self.stays(&source) => return false,
             Err(skip) if self.is_being_rewritten(&source, &skip) => return false,
             Err(skip) => Known::Skipped(skip),
             Ok(Reading { mut sessions, names, workspaces, remarks, skipped })
@@ -349,7 +349,7 @@ fn mark(directory: &Path) -> u64 {
 }
 
 /// What of the passed-over files shows in an answer.
-fn told(skipped: &[(PathBuf, Skip)]) -> Vec<(&Path, &'static str)> {
+fn told(skipped: &[(PathBuf, ReadError)]) -> Vec<(&Path, &'static str)> {
     let mut told: Vec<_> = skipped.iter().map(|(path, skip)| (path.as_path(), skip.reason())).collect();
     told.sort_unstable();
     told
@@ -357,18 +357,18 @@ fn told(skipped: &[(PathBuf, Skip)]) -> Vec<(&Path, &'static str)> {
 
 /// What reading a file gave.
 struct Outcome {
-    result: Result<Reading, Skip>,
+    result: Result<Reading, ReadError>,
     racy: bool,
 }
 
-fn read_all(store: &dyn Store, sources: &[Source], attendant: &dyn Attendant) -> Result<Vec<Outcome>, Error> {
-    parallel(sources, "reading sessions", attendant, |ends, source| read_one(store, ends, source))
+fn read_all(store: &dyn Store, sources: &[Source], progress: &dyn Progress) -> Result<Vec<Outcome>, Error> {
+    parallel(sources, "reading sessions", progress, |ends, source| read_one(store, ends, source))
 }
 
-fn read_one(store: &dyn Store, ends: &mut Ends, source: &Source) -> Outcome {
+fn read_one(store: &dyn Store, ends: &mut HeadTail, source: &Source) -> Outcome {
     let settled = source.stamp.is_settled() && source.beside.is_none_or(|stamp| stamp.is_settled());
     let result = store.read(source, ends);
-    let racy = !settled || matches!(result, Err(Skip::Busy(_)));
+    let racy = !settled || matches!(result, Err(ReadError::Busy(_)));
     Outcome { result, racy }
 }
 
@@ -376,21 +376,21 @@ fn read_one(store: &dyn Store, ends: &mut Ends, source: &Source) -> Outcome {
 pub fn parallel<T: Sync, R: Send>(
     items: &[T],
     message: &str,
-    attendant: &dyn Attendant,
-    work: impl Fn(&mut Ends, &T) -> R + Sync,
+    progress: &dyn Progress,
+    work: impl Fn(&mut HeadTail, &T) -> R + Sync,
 ) -> Result<Vec<R>, Error> {
     let next = AtomicUsize::new(0);
     let run = || {
-        let mut ends = Ends::default();
+        let mut ends = HeadTail::default();
         let mut done = Vec::new();
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(item) = items.get(index) else { return done };
-            if attendant.cancelled() {
+            if progress.is_cancelled() {
                 return done;
             }
             if index.is_multiple_of(ALONE) {
-                attendant.progress(message, index as u64, Some(items.len() as u64));
+                progress.report(message, index as u64, Some(items.len() as u64));
             }
             done.push((index, work(&mut ends, item)));
         }

@@ -5,8 +5,8 @@ use super::published::Published;
 use super::roots::{self, Slot};
 use super::scan::{Refreshed, RootScan};
 use super::watches::Target;
-use super::{Attendant, Error, RootReport};
-use crate::harness::{Homes, Live, Patient, Root, Session};
+use super::{Error, Progress, RootReport};
+use crate::harness::{Homes, Live, NoProgress, Root, Session};
 use crate::protocol::{Harness, Problem, RootOrigin};
 use crate::{limits, peer};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -89,9 +89,9 @@ impl State {
     }
 
     /// Reads whatever changed on disk.
-    pub fn read_all(&mut self, attendant: &dyn Attendant) -> Result<(), Error> {
+    pub fn read_all(&mut self, progress: &dyn Progress) -> Result<(), Error> {
         roots::retry(&mut self.slots, limits::ROOT_AGAIN);
-        roots::refresh_all(&self.slots, limits::ROOT_SILENCE, attendant)?;
+        roots::refresh_all(&self.slots, limits::ROOT_SILENCE, progress)?;
         self.read_peers();
         self.settle(&[]);
         Ok(())
@@ -113,7 +113,7 @@ impl State {
         let slots: Vec<Arc<Slot>> = walk.iter().filter_map(|root| self.slots.get(*root).cloned()).collect();
         if !slots.is_empty() {
             // Nobody cancels it.
-            let _ = roots::refresh_all(&slots, limits::ROOT_SILENCE, &Patient);
+            let _ = roots::refresh_all(&slots, limits::ROOT_SILENCE, &NoProgress);
         }
         if hints.live {
             self.read_peers();

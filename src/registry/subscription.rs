@@ -3,7 +3,7 @@
 use super::changes::{Change, Id, Replayed, Subject};
 use super::entry::same_but_clocks;
 use super::query::Filter;
-use super::{Attendant, Error, Request, Snapshot};
+use super::{Error, Progress, Request, Snapshot};
 use crate::authority::Grant;
 use crate::harness::Root;
 use crate::limits;
@@ -268,7 +268,7 @@ impl Subscription {
 
     /// What is to be told next, as things are now: at most `count` events of a state that is told for the first time,
     /// or one change. Nobody waits for it while files are read.
-    pub fn next(&self, now: &Snapshot, roots: &[Root], count: usize, attendant: &dyn Attendant) -> Result<Next, Error> {
+    pub fn next(&self, now: &Snapshot, roots: &[Root], count: usize, progress: &dyn Progress) -> Result<Next, Error> {
         let now = &*self.seen(now);
         let mut view = self.view();
         if view.last > now.number {
@@ -280,7 +280,7 @@ impl Subscription {
         drop(view);
         let request = Request { query: &self.query, cursor: None, limit: usize::MAX, grant: &grant, roots };
         let mut filter = Filter::new(&self.query, now, &grant);
-        let mut entry = |id: &Id| now.listed(id, &mut filter, &request, attendant);
+        let mut entry = |id: &Id| now.listed(id, &mut filter, &request, progress);
         let (told, looked_up) = match work {
             Work::Tell(told) => (told, Vec::new()),
             Work::First(ids) => {

@@ -6,9 +6,9 @@ use super::published::Published;
 use super::roots::Slot;
 use super::subscription::{Next, Replay, Subscription};
 use super::watches::{Place, Target};
-use super::{Attendant, Engine, Error, Registry, Snapshot};
+use super::{Engine, Error, Progress, Registry, Snapshot};
 use crate::authority::Grant;
-use crate::harness::Patient;
+use crate::harness::NoProgress;
 use crate::protocol::{Harness, Query, RegistryEvent};
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -111,7 +111,7 @@ impl Registry {
     /// The inventory as it was last read; `anew` reads the files first.
     pub fn now(&self, anew: bool) -> Result<Arc<Snapshot>, Error> {
         if anew {
-            self.read(&Patient)?;
+            self.read(&NoProgress)?;
         }
         Ok(self.published().current.clone())
     }
@@ -130,13 +130,13 @@ impl Registry {
         &self,
         subscription: &Subscription,
         count: usize,
-        attendant: &dyn Attendant,
+        progress: &dyn Progress,
     ) -> Result<Option<Ready>, Error> {
         // What needs them reads files, too, and may wait for others that do.
         let roots = if subscription.reads() { self.roots() } else { Vec::new() };
         loop {
             let now = self.published().current.clone();
-            match subscription.next(&now, &roots, count, attendant)? {
+            match subscription.next(&now, &roots, count, progress)? {
                 Next::Nothing => return Ok(None),
                 Next::Again => {}
                 Next::Events { void, told } => {

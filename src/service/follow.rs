@@ -3,7 +3,7 @@
 use super::watch::{Opened, narrowed};
 use super::{Context, Service, blocking, registry};
 use crate::authority::Grant;
-use crate::harness::Attendant;
+use crate::harness::Progress;
 use crate::protocol::{
     Empty, FollowParams, FollowResult, Notification, Reason, RpcError, SessionEvent, SessionEventParams, UnfollowParams,
 };
@@ -130,12 +130,12 @@ impl Follower {
 /// Reads until the subscription ends.
 struct Until(CancellationToken);
 
-impl Attendant for Until {
-    fn cancelled(&self) -> bool {
+impl Progress for Until {
+    fn is_cancelled(&self) -> bool {
         self.0.is_cancelled()
     }
 
-    fn progress(&self, _: &str, _: u64, _: Option<u64>) {}
+    fn report(&self, _: &str, _: u64, _: Option<u64>) {}
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -7,18 +7,18 @@ use crate::protocol::{
     CoverageParams, CoverageResult, DescribeParams, DescribeResult, Endpoint, Harness, HarnessCoverage, ListParams,
     ListResult, Query, Reason, RootCoverage, RpcError, SourceState, State, StateSource, StatesParams, StatesResult,
 };
-use crate::registry::{Attendant, Error, Request, RootReport, Snapshot};
+use crate::registry::{Error, Progress, Request, RootReport, Snapshot};
 use crate::runtime::Known;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
-impl Attendant for Context {
-    fn cancelled(&self) -> bool {
+impl Progress for Context {
+    fn is_cancelled(&self) -> bool {
         self.cancel.is_cancelled()
     }
 
-    fn progress(&self, message: &str, done: u64, total: Option<u64>) {
+    fn report(&self, message: &str, done: u64, total: Option<u64>) {
         Context::progress(self, message, done, total);
     }
 }

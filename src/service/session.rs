@@ -14,7 +14,7 @@ pub(super) fn load(service: &Service, context: &Context, params: LoadParams) -> 
         })?,
     };
     let snapshot = service.registry.snapshot(context)?;
-    let request = PageRequest { cursor: params.cursor.as_deref(), limit, attendant: context, own_only: false };
+    let request = PageRequest { cursor: params.cursor.as_deref(), limit, progress: context, own_only: false };
     let loaded = snapshot.load(&params.id, &context.grant, &service.registry.roots(), &request)?;
     loaded.ok_or_else(|| registry::missing_of(&snapshot, &params.id, &context.grant))
 }

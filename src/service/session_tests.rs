@@ -158,7 +158,7 @@ fn a_file_that_went_is_not_found_and_one_that_cannot_be_read_is_a_problem() {
     let location = entry.location.clone().unwrap();
     let load = || {
         let request =
-            crate::harness::PageRequest { cursor: None, limit: 9, attendant: &server.context, own_only: false };
+            crate::harness::PageRequest { cursor: None, limit: 9, progress: &server.context, own_only: false };
         snapshot.load(TOOLS, &server.context.grant, &server.service.registry.roots(), &request).unwrap()
     };
     fs::remove_file(&location).unwrap();

@@ -47,7 +47,7 @@ pub fn methods() -> Vec<Method> {
             &[],
             Inline,
             lifecycle::shutdown,
-            "Ends the conversation; only `exit` may follow.",
+            "HeadTail the conversation; only `exit` may follow.",
         ),
         waiting_row::<NarrowParams, NarrowResult, _>(
             NARROW,
@@ -81,7 +81,13 @@ pub fn methods() -> Vec<Method> {
             watch::watch,
             "Tells what a query means, and then each change of it, as `registry/event`.",
         ),
-        row::<UnwatchParams, Empty>("registry/unwatch", &[Observe], Blocking, watch::unwatch, "Ends a subscription."),
+        row::<UnwatchParams, Empty>(
+            "registry/unwatch",
+            &[Observe],
+            Blocking,
+            watch::unwatch,
+            "HeadTail a subscription.",
+        ),
         row::<CoverageParams, CoverageResult>(
             "registry/coverage",
             &[Observe],
@@ -217,7 +223,7 @@ pub fn methods() -> Vec<Method> {
             "runtime/close",
             &[Terminate],
             runtime::close,
-            "Ends a runtime.",
+            "HeadTail a runtime.",
         ),
         waiting_row::<FollowParams, FollowResult, _>(
             "session/follow",
@@ -230,7 +236,7 @@ pub fn methods() -> Vec<Method> {
             &[Observe],
             Blocking,
             follow::unfollow,
-            "Ends following a session.",
+            "HeadTail following a session.",
         ),
         row::<Empty, PeerListResult>(
             "peer/list",

@@ -2,7 +2,7 @@
 
 use super::{Context, Service, blocking, registry};
 use crate::authority::Grant;
-use crate::harness::Patient;
+use crate::harness::NoProgress;
 use crate::limits;
 use crate::protocol::{
     Empty, Notification, Permission, Reason, RegistryEventParams, RpcError, UnwatchParams, WatchParams, WatchResult,
@@ -129,9 +129,9 @@ async fn tell(service: &Arc<Service>, subscription: &Arc<Subscription>, outgoing
         let count = if subscription.is_synced() { 1 } else { limits::FIRST_STATE_EVENTS };
         let told = if subscription.touches_files() || count > 1 {
             let (service, subscription) = (service.clone(), subscription.clone());
-            blocking(move || service.registry.next(&subscription, count, &Patient)).await
+            blocking(move || service.registry.next(&subscription, count, &NoProgress)).await
         } else {
-            Ok(service.registry.next(subscription, count, &Patient))
+            Ok(service.registry.next(subscription, count, &NoProgress))
         };
         // Nobody cancels it; what panicked would do so again.
         let Ok(Ok(Some(Ready { void, events }))) = told else { return };

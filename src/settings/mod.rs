@@ -8,7 +8,7 @@ mod document;
 #[cfg(test)]
 mod tests;
 
-use crate::harness::Attendant;
+use crate::harness::Progress;
 use crate::limits;
 use crate::platform::links;
 use crate::platform::private::Unfit;
@@ -76,7 +76,7 @@ pub fn update(
     home: &Path,
     policy: Option<InboundPolicy>,
     expected: Option<&str>,
-    attendant: &dyn Attendant,
+    progress: &dyn Progress,
 ) -> Result<Settings, Error> {
     let named = home;
     let home = Home::of(named)?;
@@ -87,7 +87,7 @@ pub fn update(
             None => return home.settings(&[]),
         },
     };
-    home.lock(&place, attendant)?;
+    home.lock(&place, progress)?;
     if Home::of(named)? != home {
         // Another file is meant by now.
         return Err(Error::Busy);
@@ -97,7 +97,7 @@ pub fn update(
     let Some(new) = home.edit(old.as_ref(), policy, expected)? else {
         return home.settings(content(old.as_ref()));
     };
-    if attendant.cancelled() {
+    if progress.is_cancelled() {
         return Err(Error::Cancelled);
     }
     match place.replace(&home.file, TEMPORARY, old.as_ref(), &new) {
@@ -138,10 +138,10 @@ impl<'a> Home<'a> {
         Place::open(&self.directory).map_err(|unfit| self.unfit_directory(unfit))
     }
 
-    fn lock(&self, place: &Place, attendant: &dyn Attendant) -> Result<(), Error> {
+    fn lock(&self, place: &Place, progress: &dyn Progress) -> Result<(), Error> {
         let began = Instant::now();
         while !place.try_lock().map_err(|error| self.unfit_directory(error.into()))? {
-            if attendant.cancelled() {
+            if progress.is_cancelled() {
                 return Err(Error::Cancelled);
             }
             if began.elapsed() > limits::SETTINGS_LOCK {

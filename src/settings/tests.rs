@@ -1,5 +1,5 @@
 use super::*;
-use crate::harness::Patient;
+use crate::harness::NoProgress;
 use std::fs;
 
 fn home() -> tempfile::TempDir {
@@ -11,7 +11,7 @@ fn text(home: &tempfile::TempDir) -> String {
 }
 
 fn set(home: &tempfile::TempDir, policy: Option<InboundPolicy>) -> Settings {
-    update(home.path(), policy, None, &Patient).unwrap()
+    update(home.path(), policy, None, &NoProgress).unwrap()
 }
 
 #[test]
@@ -59,11 +59,11 @@ fn what_the_real_program_reads_is_changed_and_what_it_does_not_is_left_alone() {
             });
         let wanted = Some(InboundPolicy::Refuse);
         if readable || fixture.file_name() == "big-numbers.json" {
-            assert_eq!(update(home.path(), wanted, None, &Patient).unwrap().cross_session_inbound, wanted);
+            assert_eq!(update(home.path(), wanted, None, &NoProgress).unwrap().cross_session_inbound, wanted);
             assert_ne!(fs::read(&path).unwrap(), before);
             seen.0 += 1;
         } else {
-            let refused = update(home.path(), wanted, None, &Patient);
+            let refused = update(home.path(), wanted, None, &NoProgress);
             assert!(matches!(refused, Err(Error::Invalid { .. })), "{fixture:?}: {refused:?}");
             assert!(matches!(read(home.path()), Err(Error::Invalid { .. })));
             assert_eq!(fs::read(&path).unwrap(), before);

@@ -2,16 +2,16 @@
 
 use super::record::{Record, content_text};
 use super::{load, message};
-use crate::harness::jsonl::Ends;
+use crate::harness::jsonl::HeadTail;
 use crate::harness::text::{self, member};
-use crate::harness::{PageRequest, Patient, Skip, Wanted};
+use crate::harness::{NoProgress, PageRequest, ReadError, Wanted};
 use crate::limits;
 use crate::protocol::{LastMessage, Role};
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 
 /// The opening prompts of the current branch.
-pub fn topics(file: &File, is_agent: bool, ends: &mut Ends) -> Result<Vec<String>, Skip> {
+pub fn topics(file: &File, is_agent: bool, ends: &mut HeadTail) -> Result<Vec<String>, ReadError> {
     loop {
         let topics = opening(ends.head(), is_agent);
         if topics.len() == limits::TOPICS || !ends.grow_head(file)? {
@@ -51,7 +51,7 @@ fn opening<'a>(lines: impl Iterator<Item = &'a [u8]>, is_agent: bool) -> Vec<Str
 }
 
 /// The newest prompt or answer.
-pub fn last_message(file: &File, ends: &mut Ends) -> Result<Option<LastMessage>, Skip> {
+pub fn last_message(file: &File, ends: &mut HeadTail) -> Result<Option<LastMessage>, ReadError> {
     loop {
         let last = ends.tail_reversed().filter_map(Record::parse).find_map(|record| {
             let (role, text) = if record.is("assistant") {
@@ -68,13 +68,13 @@ pub fn last_message(file: &File, ends: &mut Ends) -> Result<Option<LastMessage>,
 }
 
 /// The messages of people and of the model that loading gives.
-pub fn count(file: &File, is_agent: bool, wanted: &Wanted<'_>) -> Result<u64, Skip> {
-    let attendant = wanted.attendant.unwrap_or(&Patient);
+pub fn count(file: &File, is_agent: bool, wanted: &Wanted<'_>) -> Result<u64, ReadError> {
+    let progress = wanted.progress.unwrap_or(&NoProgress);
     let mut count = 0;
     let mut cursor: Option<String> = None;
     loop {
         let request =
-            PageRequest { cursor: cursor.as_deref(), limit: limits::MESSAGES_COUNTED, own_only: false, attendant };
+            PageRequest { cursor: cursor.as_deref(), limit: limits::MESSAGES_COUNTED, own_only: false, progress };
         let page = load::page(file, is_agent, &request)?;
         count += page.messages.iter().filter(|message| matches!(message.role, Role::User | Role::Assistant)).count();
         cursor = page.next;

@@ -11,7 +11,7 @@ use super::repeated::Firsts;
 use super::row::{Link, Row, text_of};
 use crate::harness::backward::{Backward, Line, end_of_lines};
 use crate::harness::pages::Gathered;
-use crate::harness::{Attendant, Page, PageRequest, Skip};
+use crate::harness::{Page, PageRequest, Progress, ReadError};
 use crate::limits;
 use crate::platform::files::read_at;
 use crate::protocol::{Block, Message};
@@ -72,13 +72,13 @@ struct Unit {
 }
 
 /// Reads one page. In a subagent's own transcript all rows are marked as a subagent's.
-pub fn page(file: &File, is_agent: bool, request: &PageRequest<'_>) -> Result<Page, Skip> {
+pub fn page(file: &File, is_agent: bool, request: &PageRequest<'_>) -> Result<Page, ReadError> {
     let size = file.metadata()?.len();
     let place = match request.cursor {
         None => Place { end: size, chain: Chain::Newest, told: 0 },
         Some(cursor) => cursor.parse()?,
     };
-    let mut lines = Backward::of(file, request.cursor.map(|_| place.end), request.attendant)?;
+    let mut lines = Backward::of(file, request.cursor.map(|_| place.end), request.progress)?;
     let is_late = place.chain != Chain::Newest;
     let mut walk = Walk::new(file, is_agent, place, request);
     if size <= limits::REPEATS_SOUGHT || is_late {
@@ -117,7 +117,7 @@ struct Walk<'a> {
     chain: Chain,
     /// Where the last row was taken.
     from: u64,
-    attendant: &'a dyn Attendant,
+    progress: &'a dyn Progress,
     /// Where rows stand first, once that may matter.
     firsts: Option<Arc<Firsts>>,
     unit: Unit,
@@ -141,7 +141,7 @@ impl<'a> Walk<'a> {
         Self {
             file,
             is_agent,
-            attendant: request.attendant,
+            progress: request.progress,
             firsts: None,
             chain: place.chain.clone(),
             from: place.end,
@@ -155,9 +155,9 @@ impl<'a> Walk<'a> {
     }
 
     /// Reads where rows stand first, of the whole file so that the next page need not.
-    fn look_for_repeats(&mut self) -> Result<(), Skip> {
+    fn look_for_repeats(&mut self) -> Result<(), ReadError> {
         if self.firsts.is_none() {
-            self.firsts = Some(Firsts::read(self.file, end_of_lines(self.file, self.attendant)?, self.attendant)?);
+            self.firsts = Some(Firsts::read(self.file, end_of_lines(self.file, self.progress)?, self.progress)?);
         }
         Ok(())
     }
@@ -172,7 +172,7 @@ impl<'a> Walk<'a> {
         lost
     }
 
-    fn take(&mut self, line: &Line<'_>) -> Result<(), Skip> {
+    fn take(&mut self, line: &Line<'_>) -> Result<(), ReadError> {
         let text = text_of(line);
         let Some(row) = Row::read(self.file, line, &text) else { return Ok(()) };
         if row.is_sidechain() && !self.is_agent {
@@ -227,7 +227,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn add(&mut self, row: Taken) -> Result<(), Skip> {
+    fn add(&mut self, row: Taken) -> Result<(), ReadError> {
         match &row.kind {
             Kind::Results => self.above.push(row),
             Kind::Answer(id) => {
@@ -248,7 +248,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The answer is whole: tells it and the results of its calls.
-    fn close(&mut self) -> Result<(), Skip> {
+    fn close(&mut self) -> Result<(), ReadError> {
         let mut rows = std::mem::take(&mut self.unit.rows);
         let id = self.unit.id.take();
         let Some(first) = rows.last() else { return Ok(()) };
@@ -271,7 +271,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Takes in what belongs to an answer but hangs beside the branch.
-    fn adopt(&mut self, rows: &mut Vec<Taken>, id: Option<Box<str>>, from: u64) -> Result<(), Skip> {
+    fn adopt(&mut self, rows: &mut Vec<Taken>, id: Option<Box<str>>, from: u64) -> Result<(), ReadError> {
         let (parts, results): (Vec<_>, Vec<_>) =
             self.passed(from).partition(|beside| matches!(beside.kind, Kind::Answer(_)));
         for part in parts.iter().filter(|part| id.is_some() && part.kind == Kind::Answer(id.clone())) {
@@ -292,7 +292,7 @@ impl<'a> Walk<'a> {
         self.beside.drain(..count)
     }
 
-    fn read_again(&self, beside: &Beside) -> Result<Option<Taken>, Skip> {
+    fn read_again(&self, beside: &Beside) -> Result<Option<Taken>, ReadError> {
         let (at, length) = (beside.at, beside.length);
         let mut bytes = vec![0; if length > limits::LINE_MAX as u64 { 0 } else { length as usize }];
         let read = read_at(self.file, &mut bytes, at)?;
@@ -381,9 +381,9 @@ impl Place {
 }
 
 impl FromStr for Place {
-    type Err = Skip;
+    type Err = ReadError;
 
-    fn from_str(cursor: &str) -> Result<Self, Skip> {
+    fn from_str(cursor: &str) -> Result<Self, ReadError> {
         let parse = || {
             let (end, rest) = cursor.split_once('.')?;
             let (told, chain) = rest.split_once('.')?;
@@ -395,6 +395,6 @@ impl FromStr for Place {
             };
             Some(Self { end: end.parse().ok()?, chain, told: told.parse().ok()? })
         };
-        parse().ok_or(Skip::Cursor)
+        parse().ok_or(ReadError::Cursor)
     }
 }

@@ -16,10 +16,10 @@ mod transcript;
 
 use super::backward::end_of_lines;
 use super::ids::is_uuid;
-use super::jsonl::Ends;
+use super::jsonl::HeadTail;
 use super::walk::stamp;
 use super::{
-    Attendant, Details, End, Environment, Finder, Found, Page, PageRequest, Reading, Root, Session, Skip, Source,
+    Details, End, Environment, Finder, Found, Page, PageRequest, Progress, ReadError, Reading, Root, Session, Source,
     Store, Wanted,
 };
 use crate::limits;
@@ -58,7 +58,7 @@ impl Store for ClaudeCode {
         finder.each(&projects, walk_project);
     }
 
-    fn read(&self, source: &Source, ends: &mut Ends) -> Result<Reading, Skip> {
+    fn read(&self, source: &Source, ends: &mut HeadTail) -> Result<Reading, ReadError> {
         let file = ends.open(&source.path)?;
         Facts::gather(&file, source, ends)?.into_session(source).map(Reading::from)
     }
@@ -70,18 +70,18 @@ impl Store for ClaudeCode {
             beside: None,
             parts: Box::default(),
         };
-        let mut ends = Ends::default();
+        let mut ends = HeadTail::default();
         let file = ends.open(&source.path).ok()?;
         let mut facts = Facts::gather(&file, &source, &mut ends).ok()?;
         facts.take_late(names::of(&file, &source.path).ok()?.titles);
         facts.into_session(&source).ok()?.title
     }
 
-    fn details(&self, _: &[Root], session: &Session, wanted: Wanted) -> Result<Details, Skip> {
+    fn details(&self, _: &[Root], session: &Session, wanted: Wanted) -> Result<Details, ReadError> {
         let file = open_regular(&session.location)?;
         let mut found = Details::default();
         if wanted.topics || wanted.last_message {
-            let mut ends = Ends::default();
+            let mut ends = HeadTail::default();
             ends.load(&file)?;
             if wanted.topics {
                 found.topics = details::topics(&file, is_subagent(session), &mut ends)?;
@@ -96,12 +96,12 @@ impl Store for ClaudeCode {
         Ok(found)
     }
 
-    fn load(&self, _: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
+    fn load(&self, _: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
         load::page(&open_regular(&session.location)?, is_subagent(session), request)
     }
 
-    fn end(&self, session: &Session, attendant: &dyn Attendant) -> Result<End, Skip> {
-        let end = end_of_lines(&open_regular(&session.location)?, attendant)?;
+    fn end(&self, session: &Session, progress: &dyn Progress) -> Result<End, ReadError> {
+        let end = end_of_lines(&open_regular(&session.location)?, progress)?;
         Ok(End { cursor: load::cursor(end), count: None })
     }
 
@@ -127,7 +127,7 @@ fn walk_project(finder: &mut Finder, project: &Path) {
     for entry in entries {
         let Some(stem) = entry.name.strip_suffix(".jsonl") else { continue };
         if !is_uuid(stem) && !is_agent(stem) {
-            finder.skip(entry, Skip::Name);
+            finder.skip(entry, ReadError::Name);
             continue;
         }
         let beside = beside.remove(stem).flatten();

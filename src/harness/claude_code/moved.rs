@@ -2,7 +2,7 @@
 //! directory of the new project and appends a `relocated` record (seen with 2.1.332). A tool's plain `cd` moves nothing.
 
 use super::record::Record;
-use super::{Skip, names};
+use super::{ReadError, names};
 use crate::harness::text::{self, member};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -47,7 +47,7 @@ impl Moves {
         file: &File,
         path: &Path,
         unread: bool,
-    ) -> Result<Option<Box<str>>, Skip> {
+    ) -> Result<Option<Box<str>>, ReadError> {
         if self.to.is_some() {
             return Ok(self.to);
         }

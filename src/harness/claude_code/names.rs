@@ -2,7 +2,7 @@
 
 use super::moved::Moves;
 use super::record::Record;
-use super::{Skip, transcript::Titles};
+use super::{ReadError, transcript::Titles};
 use crate::harness::middle::{Prefix, scan};
 use crate::limits;
 use memchr::memmem::Finder;
@@ -24,7 +24,7 @@ static KNOWN: LazyLock<Mutex<HashMap<Box<Path>, Names>>> = LazyLock::new(Mutex::
 
 /// Reads a whole transcript, but for what lies before its last [`limits::NAMES_SCANNED`] bytes; of one that was read before
 /// only what came since.
-pub fn of(file: &File, path: &Path) -> Result<Names, Skip> {
+pub fn of(file: &File, path: &Path) -> Result<Names, ReadError> {
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let before = known().get(path).cloned();
     let mut names = match before {

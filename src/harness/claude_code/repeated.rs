@@ -2,9 +2,9 @@
 //! under their old names, and hung the boundary on them. Such a row is the one that stands there first: where it is
 //! repeated it counts for nothing.
 
-use super::Skip;
+use super::ReadError;
 use super::row::{Row, text_of};
-use crate::harness::Attendant;
+use crate::harness::Progress;
 use crate::harness::backward::Backward;
 use crate::harness::middle::Prefix;
 use std::collections::HashMap;
@@ -25,21 +25,21 @@ static LAST: Mutex<Option<Arc<Firsts>>> = Mutex::new(None);
 
 impl Firsts {
     /// Reads what was not read yet of the first `length` bytes of a transcript.
-    pub fn read(file: &File, length: u64, attendant: &dyn Attendant) -> Result<Arc<Self>, Skip> {
+    pub fn read(file: &File, length: u64, progress: &dyn Progress) -> Result<Arc<Self>, ReadError> {
         let known = LAST.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mut firsts = match known {
             Some(known) if known.read.is_of(file)? => known,
             _ => Arc::default(),
         };
         if firsts.read.length < length {
-            Arc::make_mut(&mut firsts).extend(file, length, attendant)?;
+            Arc::make_mut(&mut firsts).extend(file, length, progress)?;
             *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some(firsts.clone());
         }
         Ok(firsts)
     }
 
-    fn extend(&mut self, file: &File, length: u64, attendant: &dyn Attendant) -> Result<(), Skip> {
-        let mut lines = Backward::new(file, length, attendant);
+    fn extend(&mut self, file: &File, length: u64, progress: &dyn Progress) -> Result<(), ReadError> {
+        let mut lines = Backward::new(file, length, progress);
         while let Some(line) = lines.previous()?
             && line.at >= self.read.length
         {

@@ -1,7 +1,7 @@
 //! The small files beside a transcript, and those of its team.
 
 use super::{ARCHIVED_FILE, TITLE_FILE};
-use crate::harness::jsonl::Ends;
+use crate::harness::jsonl::HeadTail;
 use crate::harness::text;
 use crate::limits;
 use crate::platform::files::read_small;
@@ -42,7 +42,7 @@ pub fn archived(transcript: &Path) -> Option<i64> {
 }
 
 /// Returns the session that leads a team, as the team's own file in the home says.
-pub fn team_lead(transcript: &Path, team: &str, ends: &mut Ends) -> Option<String> {
+pub fn team_lead(transcript: &Path, team: &str, ends: &mut HeadTail) -> Option<String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Team {

@@ -4,10 +4,10 @@ use super::moved::Moves;
 use super::record::{Record, command};
 use super::{is_agent, message, side};
 use crate::harness::backward::Backward;
-use crate::harness::jsonl::Ends;
+use crate::harness::jsonl::HeadTail;
 use crate::harness::text::{self, member};
 use crate::harness::walk::stem;
-use crate::harness::{Patient, Session, Skip, Source, Team};
+use crate::harness::{NoProgress, ReadError, Session, Source, Team};
 use crate::limits;
 use crate::protocol::{Parent, Relation, Role};
 use memchr::memmem::Finder;
@@ -93,7 +93,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    pub fn gather(file: &File, source: &Source, ends: &mut Ends) -> Result<Self, Skip> {
+    pub fn gather(file: &File, source: &Source, ends: &mut HeadTail) -> Result<Self, ReadError> {
         let mut facts = Self::default();
         loop {
             facts.take_head(ends);
@@ -141,7 +141,7 @@ impl Facts {
         self.prompt.is_some() && self.workspace.is_some() && self.created_at_ms.is_some()
     }
 
-    fn take_head(&mut self, ends: &Ends) {
+    fn take_head(&mut self, ends: &HeadTail) {
         for record in ends.head().filter_map(Record::parse) {
             self.take_opening(&record);
             if self.head_is_enough() {
@@ -191,7 +191,7 @@ impl Facts {
         }
     }
 
-    fn take_tail(&mut self, ends: &Ends) {
+    fn take_tail(&mut self, ends: &HeadTail) {
         let mut tail = Tail { wants_prompt: self.prompt.is_none() && self.told.is_none(), ..Tail::default() };
         for line in ends.tail_reversed() {
             // Most of a transcript's bytes are records that say nothing here.
@@ -218,13 +218,13 @@ impl Facts {
         self.prompt = self.prompt.take().or(tail.prompt);
     }
 
-    pub fn into_session(self, source: &Source) -> Result<Session, Skip> {
+    pub fn into_session(self, source: &Source) -> Result<Session, ReadError> {
         let id = stem(&source.path);
         if !self.records {
-            return Err(if self.torn { Skip::NoMessages } else { Skip::NoRecords });
+            return Err(if self.torn { ReadError::NoMessages } else { ReadError::NoRecords });
         }
         if !self.messages && self.whole {
-            return Err(Skip::NoMessages);
+            return Err(ReadError::NoMessages);
         }
         let mut session = Session::new(id, source);
         let chosen = self.tail.custom.or(self.renamed);
@@ -301,9 +301,9 @@ fn team(record: &Record<'_>) -> Option<Team> {
 }
 
 /// Whether a session is archived: that holds until a person writes again.
-fn is_archived(file: &File, path: &Path) -> Result<bool, Skip> {
+fn is_archived(file: &File, path: &Path) -> Result<bool, ReadError> {
     let Some(since) = side::archived(path) else { return Ok(false) };
-    let mut lines = Backward::of(file, None, &Patient)?;
+    let mut lines = Backward::of(file, None, &NoProgress)?;
     while let Some((_, line)) = lines.record()? {
         let Some(record) = Record::parse(line).filter(|record| !text::is_true(record.is_sidechain)) else { continue };
         let (Some((_, message)), Some(at)) = (message::of(&record), record.time()) else { continue };

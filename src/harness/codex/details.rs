@@ -2,10 +2,10 @@
 
 use super::lineage::Lineage;
 use super::tally::Tally;
-use crate::harness::{Details, Root, Session, Skip, Wanted};
+use crate::harness::{Details, ReadError, Root, Session, Wanted};
 
 /// Reads what is wanted of a session.
-pub fn read(roots: &[Root], session: &Session, wanted: Wanted<'_>) -> Result<Details, Skip> {
+pub fn read(roots: &[Root], session: &Session, wanted: Wanted<'_>) -> Result<Details, ReadError> {
     let (current, earlier) = Lineage::of(roots, session, wanted.own_only)?;
     let mut tally = Tally::default();
     tally.add(&current, &wanted)?;

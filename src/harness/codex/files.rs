@@ -3,7 +3,7 @@
 //! part of an earlier one that it continues from, so the newest segment leads to the whole conversation.
 
 use super::{ACTIVE, ARCHIVED, DEPTH};
-use crate::harness::{Finder, Found, Part, Root, Skip, Source, ids};
+use crate::harness::{Finder, Found, Part, ReadError, Root, Source, ids};
 use crate::platform::files::Stamp;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -69,7 +69,7 @@ pub fn walk_below(finder: &mut Finder, directory: PathBuf) {
                 if found.is_dir() {
                     finder.deeper.push(found.path);
                 } else if stem(&found.name).is_none() {
-                    finder.skip(found, Skip::Name);
+                    finder.skip(found, ReadError::Name);
                 } else {
                     finder.source(found, None);
                 }
@@ -102,7 +102,7 @@ pub fn group(finder: &mut Finder) {
         let mut segments: Vec<Source> = Vec::new();
         for segment in thread {
             match segments.last().filter(|known| SegmentName::of(&known.path) == SegmentName::of(&segment.path)) {
-                Some(known) => finder.skipped.push((segment.path.clone(), Skip::Copy(known.path.clone()))),
+                Some(known) => finder.skipped.push((segment.path.clone(), ReadError::Copy(known.path.clone()))),
                 None => segments.push(segment.clone()),
             }
         }

@@ -4,7 +4,7 @@
 use super::files::{self, SegmentName};
 use super::record::Base;
 use super::rollout::Rollout;
-use crate::harness::{Part, Root, Session, Skip};
+use crate::harness::{Part, ReadError, Root, Session};
 use crate::limits;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ pub struct Lineage<'a> {
 
 impl<'a> Lineage<'a> {
     /// The current segment of a session, and those before it. `own_only` leaves out those of other threads.
-    pub fn of(roots: &'a [Root], session: &'a Session, own_only: bool) -> Result<(Rollout, Self), Skip> {
+    pub fn of(roots: &'a [Root], session: &'a Session, own_only: bool) -> Result<(Rollout, Self), ReadError> {
         let current = Rollout::open(&session.location)?;
         let base = current.base()?;
         let seen = SegmentName::of(&session.location).map_or(&*session.id, |name| name.segment);

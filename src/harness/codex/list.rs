@@ -4,7 +4,7 @@ use super::files::{SegmentName, is_archived};
 use super::lineage::part;
 use super::record::{Base, Meta, NEEDLES, Record};
 use super::rollout::Rollout;
-use crate::harness::{Part, Reading, Session, Skip, Source, jsonl::Ends, text};
+use crate::harness::{Part, ReadError, Reading, Session, Source, jsonl::HeadTail, text};
 use crate::protocol::Role;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 const NEWEST: usize = 4;
 
 /// Reads one thread.
-pub fn read(source: &Source, ends: &mut Ends) -> Result<Reading, Skip> {
+pub fn read(source: &Source, ends: &mut HeadTail) -> Result<Reading, ReadError> {
     let mut skipped = Vec::new();
     let mut newest_first = source.parts.iter().rev().map(|part| &*part.path);
     let mut path = newest_first.next().unwrap_or(&source.path);
@@ -34,7 +34,7 @@ pub fn read(source: &Source, ends: &mut Ends) -> Result<Reading, Skip> {
 }
 
 /// Reads one segment by itself.
-fn segment(source: &Source, path: &Path, ends: &mut Ends) -> Result<(Session, Opening), Skip> {
+fn segment(source: &Source, path: &Path, ends: &mut HeadTail) -> Result<(Session, Opening), ReadError> {
     let rollout = Rollout::open(path)?;
     let opening = Opening::read(&rollout, ends)?;
     let mut trail = Trail::default();
@@ -54,7 +54,7 @@ fn segment(source: &Source, path: &Path, ends: &mut Ends) -> Result<(Session, Op
     }
 
     let id = opening.meta.as_ref().and_then(|meta| meta.id.as_deref()).or(name.map(|name| name.thread));
-    let mut session = Session::new(id.ok_or(Skip::Name)?, source);
+    let mut session = Session::new(id.ok_or(ReadError::Name)?, source);
     session.location = path.into();
     if let Some(name) = name.filter(|name| session.parts.is_empty() && !name.is_first()) {
         session.parts = Box::new([Part { id: name.segment.into(), path: path.into() }]);
@@ -77,11 +77,11 @@ fn segment(source: &Source, path: &Path, ends: &mut Ends) -> Result<(Session, Op
 
 /// Adds what the segments before the current one say: the first prompt, when the thread began, and the model where nothing
 /// was said since.
-fn add_earlier(session: &mut Session, base: Option<&Base>, skipped: &mut Vec<(PathBuf, Skip)>) {
-    let mut ends = Ends::default();
+fn add_earlier(session: &mut Session, base: Option<&Base>, skipped: &mut Vec<(PathBuf, ReadError)>) {
+    let mut ends = HeadTail::default();
     let mut openings: HashMap<&str, (&Path, Opening)> = HashMap::new();
     for Part { id, path } in session.parts.iter().filter(|part| part.path != session.location) {
-        match Rollout::open(path).map_err(Skip::from).and_then(|rollout| Opening::read(&rollout, &mut ends)) {
+        match Rollout::open(path).map_err(ReadError::from).and_then(|rollout| Opening::read(&rollout, &mut ends)) {
             Ok(opening) => drop(openings.insert(id, (path, opening))),
             Err(skip) => skipped.push((path.to_path_buf(), skip)),
         }
@@ -110,7 +110,7 @@ fn add_earlier(session: &mut Session, base: Option<&Base>, skipped: &mut Vec<(Pa
 }
 
 /// The model of the newest turn of a base.
-fn model_of(path: &Path, base: &Base, ends: &mut Ends) -> Option<Box<str>> {
+fn model_of(path: &Path, base: &Base, ends: &mut HeadTail) -> Option<Box<str>> {
     let mut trail = Trail::default();
     Rollout::open_base(path, base).ok()?.load(ends).ok()?;
     trail.follow(ends.tail_reversed().chain(ends.head().rev()));
@@ -118,14 +118,14 @@ fn model_of(path: &Path, base: &Base, ends: &mut Ends) -> Option<Box<str>> {
 }
 
 /// Of a rollout in which no message was found: whether there is none.
-fn no_message(opening: &Opening, ends: &Ends, continues: bool) -> Result<(), Skip> {
+fn no_message(opening: &Opening, ends: &HeadTail, continues: bool) -> Result<(), ReadError> {
     let mut lines = ends.head().chain(ends.tail_reversed());
     if opening.meta.is_none() && lines.all(|line| Record::parse(line).is_none()) {
-        return Err(if ends.is_torn() { Skip::NoMessages } else { Skip::NoRecords });
+        return Err(if ends.is_torn() { ReadError::NoMessages } else { ReadError::NoRecords });
     }
     let is_turn = |line: &[u8]| NEEDLES.started.find(line).is_some() || NEEDLES.turn.find(line).is_some();
     let started = ends.head().chain(ends.tail_reversed()).any(is_turn);
-    if ends.whole() && !continues && !started { Err(Skip::NoMessages) } else { Ok(()) }
+    if ends.whole() && !continues && !started { Err(ReadError::NoMessages) } else { Ok(()) }
 }
 
 /// What the head tells: the first account that the session gives of itself, and the first prompt.
@@ -143,7 +143,7 @@ impl Opening {
     }
 
     /// Reads as much of the head as it takes.
-    fn read(rollout: &Rollout, ends: &mut Ends) -> Result<Self, Skip> {
+    fn read(rollout: &Rollout, ends: &mut HeadTail) -> Result<Self, ReadError> {
         rollout.load(ends)?;
         let mut opening = Self::of(ends);
         while opening.title.is_none() && rollout.grow_head(ends)? {
@@ -152,7 +152,7 @@ impl Opening {
         Ok(opening)
     }
 
-    fn of(ends: &Ends) -> Self {
+    fn of(ends: &HeadTail) -> Self {
         let mut opening = Self::default();
         let is_rolled_back = ends.head().any(|line| NEEDLES.rolled_back.find(line).is_some());
         // The prompts that stand, in each of the forms in which they are written, and the first one ever.

@@ -4,7 +4,7 @@
 
 use super::record::{NEEDLES, Record, TurnMark};
 use crate::harness::backward::{Backward, Text, end_of_lines};
-use crate::harness::{Activities, Live, Patient, Root, Session, Skip, ids};
+use crate::harness::{Activities, Live, NoProgress, ReadError, Root, Session, ids};
 use crate::limits;
 use crate::platform::directory::{Kind, entries};
 use crate::platform::files::open_regular;
@@ -63,14 +63,14 @@ fn live(id: &str, pid: i32, rollout: Option<&Session>) -> Live {
 }
 
 /// Whether the process is at a turn of the session in this rollout; `None` where that is too far back to be seen.
-fn status(rollout: &Path, pid: i32) -> Result<Option<ActivityStatus>, Skip> {
+fn status(rollout: &Path, pid: i32) -> Result<Option<ActivityStatus>, ReadError> {
     if rollout.extension().is_none_or(|extension| extension != "jsonl") {
         return Ok(None);
     }
     let file = open_regular(rollout)?;
-    let end = end_of_lines(&file, &Patient)?;
+    let end = end_of_lines(&file, &NoProgress)?;
     let tail = Tail { from: end.saturating_sub(limits::LOOK_BACK), file };
-    let mut lines = Backward::new(&tail, end - tail.from, &Patient);
+    let mut lines = Backward::new(&tail, end - tail.from, &NoProgress);
     while let Some((_, line)) = lines.record()? {
         if NEEDLES.task.find(line).is_none() && NEEDLES.aborted.find(line).is_none() {
             continue;
@@ -94,7 +94,7 @@ struct Tail {
 }
 
 impl Text for Tail {
-    fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, Skip> {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, ReadError> {
         self.file.read_at(buffer, self.from + offset)
     }
 }

@@ -6,7 +6,7 @@ use super::record::Family;
 use super::rollout::{Placed, Rollout};
 use crate::harness::backward::{Backward, Line, begins_line, parse_long};
 use crate::harness::pages::Gathered;
-use crate::harness::{Attendant, End, Page, PageRequest, Root, Session, Skip};
+use crate::harness::{End, Page, PageRequest, Progress, ReadError, Root, Session};
 use crate::limits;
 use crate::protocol::{Block, Message, Role};
 use std::collections::VecDeque;
@@ -24,19 +24,19 @@ struct Place {
 }
 
 /// The place behind all lines that are whole. A compressed rollout does not grow any more.
-pub fn end(session: &Session, attendant: &dyn Attendant) -> Result<End, Skip> {
+pub fn end(session: &Session, progress: &dyn Progress) -> Result<End, ReadError> {
     let rollout = Rollout::open(&session.location)?;
-    let end = rollout.end_of_lines(attendant)?;
+    let end = rollout.end_of_lines(progress)?;
     Ok(End { cursor: Place { depth: 0, end, family: None }.cursor(), count: None })
 }
 
 /// Reads one page.
-pub fn page(roots: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
+pub fn page(roots: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
     let start: Option<Place> = request.cursor.map(str::parse).transpose()?;
     let (mut rollout, mut ancestors) = Lineage::of(roots, session, request.own_only)?;
     let mut walk = Walk::new(request);
     for _ in 0..start.map_or(0, |start| start.depth) {
-        rollout = ancestors.next().and_then(Result::ok).ok_or(Skip::Cursor)?;
+        rollout = ancestors.next().and_then(Result::ok).ok_or(ReadError::Cursor)?;
         walk.depth += 1;
     }
     match start {
@@ -92,7 +92,7 @@ impl Walk {
 
     /// Reads a rollout from its end on, or from a place before which nothing was read yet. What went to the model tells
     /// most; a rollout without it is told by its events.
-    fn read_all(&mut self, rollout: &Rollout, end: Option<u64>, request: &PageRequest<'_>) -> Result<(), Skip> {
+    fn read_all(&mut self, rollout: &Rollout, end: Option<u64>, request: &PageRequest<'_>) -> Result<(), ReadError> {
         (self.family, self.met) = (Family::Response, [false; 3]);
         let rolled_back = self.rolled_back;
         self.read(rollout, end, request)?;
@@ -110,14 +110,14 @@ impl Walk {
     }
 
     /// Reads a rollout back until there is enough, and on for what is wanting.
-    fn read(&mut self, rollout: &Rollout, end: Option<u64>, request: &PageRequest<'_>) -> Result<(), Skip> {
-        let text = Placed::new(rollout, request.attendant);
+    fn read(&mut self, rollout: &Rollout, end: Option<u64>, request: &PageRequest<'_>) -> Result<(), ReadError> {
+        let text = Placed::new(rollout, request.progress);
         let end = match end {
             None => text.end()?,
             Some(end) if text.may_hold(end)? && begins_line(&text, end)? => end,
-            Some(_) => return Err(Skip::Cursor),
+            Some(_) => return Err(ReadError::Cursor),
         };
-        let mut lines = Backward::new(&text, end, request.attendant);
+        let mut lines = Backward::new(&text, end, request.progress);
         while !(self.gathered.is_full() && self.wanting.is_empty())
             && let Some(line) = lines.previous()?
         {
@@ -207,9 +207,9 @@ impl Place {
 }
 
 impl FromStr for Place {
-    type Err = Skip;
+    type Err = ReadError;
 
-    fn from_str(cursor: &str) -> Result<Self, Skip> {
+    fn from_str(cursor: &str) -> Result<Self, ReadError> {
         let parse = || {
             let (depth, rest) = cursor.split_once('.')?;
             let (end, family) = rest.split_once('.')?;
@@ -220,6 +220,6 @@ impl FromStr for Place {
             };
             Some(Self { depth: depth.parse().ok()?, end: end.parse().ok()?, family })
         };
-        parse().ok_or(Skip::Cursor)
+        parse().ok_or(ReadError::Cursor)
     }
 }

@@ -17,8 +17,8 @@ mod tally;
 mod tests;
 
 use super::{
-    Activities, Attendant, Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session,
-    Skip, Source, Store, Wanted, jsonl,
+    Activities, Details, End, Environment, Finder, Found, Home, Page, PageRequest, Progress, ReadError, Reading, Root,
+    Session, Source, Store, Wanted, jsonl,
 };
 use crate::platform::sqlite;
 use crate::protocol::{Harness, Resume, RootOrigin};
@@ -69,7 +69,7 @@ impl Store for Codex {
         }
     }
 
-    fn read(&self, source: &Source, ends: &mut jsonl::Ends) -> Result<Reading, Skip> {
+    fn read(&self, source: &Source, ends: &mut jsonl::HeadTail) -> Result<Reading, ReadError> {
         let name = source.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         if name == INDEX {
             Ok(Reading { names: names::index(&source.path)?, ..Reading::default() })
@@ -80,11 +80,11 @@ impl Store for Codex {
         }
     }
 
-    fn details(&self, roots: &[Root], session: &Session, wanted: Wanted) -> Result<Details, Skip> {
+    fn details(&self, roots: &[Root], session: &Session, wanted: Wanted) -> Result<Details, ReadError> {
         details::read(roots, session, wanted)
     }
 
-    fn load(&self, roots: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
+    fn load(&self, roots: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
         load::page(roots, session, request)
     }
 
@@ -92,8 +92,8 @@ impl Store for Codex {
         live::read(root, sessions)
     }
 
-    fn end(&self, session: &Session, attendant: &dyn Attendant) -> Result<End, Skip> {
-        load::end(session, attendant)
+    fn end(&self, session: &Session, progress: &dyn Progress) -> Result<End, ReadError> {
+        load::end(session, progress)
     }
 
     fn resume(&self, root: &Root, session: &Session) -> Option<Resume> {

@@ -3,7 +3,7 @@
 
 use super::files::SegmentName;
 use crate::harness::database::{Columns, each_listed, read_list, short, text as column};
-use crate::harness::{Name, Reading, Remark, Skip, Source, ids, jsonl, text};
+use crate::harness::{Name, ReadError, Reading, Remark, Source, ids, jsonl, text};
 use crate::limits;
 use crate::platform::files::open_regular;
 use crate::protocol::{Parent, Relation};
@@ -25,7 +25,7 @@ const GIVEN_IN_INDEX: u8 = 2;
 const GIVEN: u8 = 3;
 
 /// The names of the index, to which each renaming adds a line.
-pub fn index(path: &Path) -> Result<Vec<Name>, Skip> {
+pub fn index(path: &Path) -> Result<Vec<Name>, ReadError> {
     #[derive(Deserialize)]
     struct Line<'a> {
         #[serde(borrow, default)]
@@ -49,7 +49,7 @@ pub fn index(path: &Path) -> Result<Vec<Name>, Skip> {
 }
 
 /// What the database says of threads. Its columns grow from version to version.
-pub fn database(source: &Source) -> Result<Reading, Skip> {
+pub fn database(source: &Source) -> Result<Reading, ReadError> {
     let reading = read_list(source, |connection| {
         let Some(query) = query(connection)? else { return Ok(None) };
         let mut reading = Reading::default();
@@ -60,7 +60,7 @@ pub fn database(source: &Source) -> Result<Reading, Skip> {
         })?;
         Ok(Some(reading))
     })?;
-    reading.ok_or_else(|| Skip::Malformed("no table of threads with names in it".to_owned()))
+    reading.ok_or_else(|| ReadError::Malformed("no table of threads with names in it".to_owned()))
 }
 
 /// `None` where nothing in the database is known.

@@ -4,7 +4,7 @@
 //! last of them are kept.
 
 use super::rollout::Rollout;
-use crate::harness::{Attendant, Skip};
+use crate::harness::{Progress, ReadError};
 use crate::limits;
 use crate::platform::files::Stamp;
 use ruzstd::decoding::StreamingDecoder;
@@ -29,13 +29,13 @@ static LAST: Mutex<Option<(Stamp, Arc<Pieces>)>> = Mutex::new(None);
 
 impl Pieces {
     /// The pieces that hold a part of a rollout's text, made unless they are known.
-    pub fn of(rollout: &Rollout, from: u64, to: u64, attendant: &dyn Attendant) -> Result<Arc<Self>, Skip> {
+    pub fn of(rollout: &Rollout, from: u64, to: u64, progress: &dyn Progress) -> Result<Arc<Self>, ReadError> {
         let stamp = rollout.stamp()?;
         let last = LAST.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some((_, pieces)) = last.filter(|(known, pieces)| *known == stamp && pieces.hold(from, to)) {
             return Ok(pieces);
         }
-        let pieces = Arc::new(Self::make(rollout, to, attendant)?);
+        let pieces = Arc::new(Self::make(rollout, to, progress)?);
         *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some((stamp, pieces.clone()));
         Ok(pieces)
     }
@@ -44,22 +44,22 @@ impl Pieces {
         self.first * PIECE <= from && to <= self.end
     }
 
-    fn make(rollout: &Rollout, to: u64, attendant: &dyn Attendant) -> Result<Self, Skip> {
+    fn make(rollout: &Rollout, to: u64, progress: &dyn Progress) -> Result<Self, ReadError> {
         let mut stream = rollout.text(to.min(limits::UNPACKED_MAX).next_multiple_of(PIECE))?;
         let (mut pieces, mut bytes) = (Self { first: 0, kept: VecDeque::new(), end: 0 }, 0);
         loop {
             let mut piece = Vec::new();
             // Where the file is damaged, the text ends.
             let ended = stream.by_ref().take(PIECE).read_to_end(&mut piece).is_err() || (piece.len() as u64) < PIECE;
-            if attendant.cancelled() {
-                return Err(Skip::Cancelled);
+            if progress.is_cancelled() {
+                return Err(ReadError::Cancelled);
             }
             if !piece.is_empty() {
                 pieces.end += piece.len() as u64;
                 let packed = compress_to_vec(&*piece, CompressionLevel::Fastest);
                 bytes += packed.len();
                 pieces.kept.push_back(packed);
-                attendant.progress("unpacking", pieces.end, None);
+                progress.report("unpacking", pieces.end, None);
             }
             while bytes > limits::UNPACKED_KEPT && pieces.kept.len() > limits::UNPACKED_KEPT / limits::UNPACKED_PIECE {
                 bytes -= pieces.kept.pop_front().map_or(0, |piece| piece.len());
@@ -72,7 +72,7 @@ impl Pieces {
     }
 
     /// The whole pieces that a part of the text lies in, and where they begin.
-    pub fn read(&self, from: u64, to: u64) -> Result<(u64, Vec<u8>), Skip> {
+    pub fn read(&self, from: u64, to: u64) -> Result<(u64, Vec<u8>), ReadError> {
         let (first, last) = ((from / PIECE).max(self.first), to.div_ceil(PIECE));
         let mut text = Vec::new();
         for piece in first..last {

@@ -4,7 +4,7 @@ use super::files::is_packed;
 use super::pieces::Pieces;
 use super::record::{Base, Record};
 use crate::harness::backward::{self, Backward, Text, begins_line};
-use crate::harness::{Attendant, Attended, Patient, Skip, jsonl, jsonl::Ends};
+use crate::harness::{Attended, NoProgress, Progress, ReadError, jsonl, jsonl::HeadTail};
 use crate::limits;
 use crate::platform::files::{Stamp, open_sized, read_at};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
@@ -31,7 +31,7 @@ impl Rollout {
     }
 
     /// Opens the part of a rollout that a later segment continues from.
-    pub fn open_base(path: &Path, base: &Base) -> Result<Self, Skip> {
+    pub fn open_base(path: &Path, base: &Base) -> Result<Self, ReadError> {
         let whole = Self::open(path)?;
         let end = whole.end_of_base(base)?;
         Ok(Self { end, ..whole })
@@ -39,18 +39,18 @@ impl Rollout {
 
     /// Where a base ends: at its byte offset, if the record before it is the last one of the base. A file that was
     /// rewritten since keeps its ordinals.
-    fn end_of_base(&self, base: &Base) -> Result<u64, Skip> {
+    fn end_of_base(&self, base: &Base) -> Result<u64, ReadError> {
         let Some(end) = base.end_ordinal else { return Ok(base.end) };
-        let text = Placed::new(self, &Patient);
+        let text = Placed::new(self, &NoProgress);
         let whole = text.end()?;
         if base.end <= whole && begins_line(&text, base.end)? {
-            let mut lines = Backward::new(&text, base.end, &Patient);
+            let mut lines = Backward::new(&text, base.end, &NoProgress);
             let last = lines.record()?.and_then(|(_, line)| Record::parse(line)?.ordinal());
             if last.is_none_or(|last| last.checked_add(1) == Some(end)) {
                 return Ok(base.end);
             }
         }
-        let (mut lines, mut cut) = (Backward::new(&text, whole, &Patient), whole);
+        let (mut lines, mut cut) = (Backward::new(&text, whole, &NoProgress), whole);
         while let Some((at, record)) = lines.record()? {
             match Record::parse(record).and_then(|record| record.ordinal()) {
                 Some(ordinal) if ordinal < end => return Ok(cut),
@@ -62,7 +62,7 @@ impl Rollout {
     }
 
     /// The part of an earlier segment that it continues from, as its first line says.
-    pub fn base(&self) -> Result<Option<Base>, Skip> {
+    pub fn base(&self) -> Result<Option<Base>, ReadError> {
         let mut base = None;
         self.lines(limits::LINE_MAX as u64, None, |line| {
             base = Record::parse(line).and_then(|record| record.meta()?.base);
@@ -72,7 +72,7 @@ impl Rollout {
     }
 
     /// Reads its two ends; of a compressed one the last only where it is not too long to be unpacked.
-    pub fn load(&self, ends: &mut Ends) -> Result<(), Skip> {
+    pub fn load(&self, ends: &mut HeadTail) -> Result<(), ReadError> {
         if !self.packed {
             return ends.load_sized(&self.file, self.size.min(self.end));
         }
@@ -81,12 +81,12 @@ impl Rollout {
     }
 
     /// See [`Ends::grow_head`].
-    pub fn grow_head(&self, ends: &mut Ends) -> Result<bool, Skip> {
+    pub fn grow_head(&self, ends: &mut HeadTail) -> Result<bool, ReadError> {
         if self.packed { Ok(false) } else { ends.grow_head(&self.file) }
     }
 
     /// See [`Ends::grow_tail`].
-    pub fn grow_tail(&self, ends: &mut Ends) -> Result<bool, Skip> {
+    pub fn grow_tail(&self, ends: &mut HeadTail) -> Result<bool, ReadError> {
         if self.packed { Ok(false) } else { ends.grow_tail(&self.file) }
     }
 
@@ -94,19 +94,19 @@ impl Rollout {
     pub fn lines(
         &self,
         max: u64,
-        attendant: Option<&dyn Attendant>,
+        progress: Option<&dyn Progress>,
         each: impl FnMut(&[u8]) -> ControlFlow<()>,
     ) -> io::Result<()> {
-        let text = Attended::new(self.text(max)?, attendant);
+        let text = Attended::new(self.text(max)?, progress);
         jsonl::stream(BufReader::with_capacity(limits::HEAD_FIRST, text), each)
     }
 
     /// Where its last whole line ends; of a compressed one nothing is still being written.
-    pub fn end_of_lines(&self, attendant: &dyn Attendant) -> Result<u64, Skip> {
+    pub fn end_of_lines(&self, progress: &dyn Progress) -> Result<u64, ReadError> {
         if !self.packed {
-            return backward::end_of_lines(&self.file, attendant);
+            return backward::end_of_lines(&self.file, progress);
         }
-        Placed::new(self, attendant).end()
+        Placed::new(self, progress).end()
     }
 
     /// The state of its file.
@@ -131,7 +131,7 @@ impl Rollout {
 /// in [`Pieces`].
 pub struct Placed<'a> {
     rollout: &'a Rollout,
-    attendant: &'a dyn Attendant,
+    progress: &'a dyn Progress,
     window: RefCell<Window>,
 }
 
@@ -142,12 +142,12 @@ struct Window {
 }
 
 impl<'a> Placed<'a> {
-    pub fn new(rollout: &'a Rollout, attendant: &'a dyn Attendant) -> Self {
-        Self { rollout, attendant, window: RefCell::default() }
+    pub fn new(rollout: &'a Rollout, progress: &'a dyn Progress) -> Self {
+        Self { rollout, progress, window: RefCell::default() }
     }
 
     /// Where the text ends.
-    pub fn end(&self) -> Result<u64, Skip> {
+    pub fn end(&self) -> Result<u64, ReadError> {
         if !self.rollout.packed {
             return Ok(self.rollout.file.metadata()?.len().min(self.rollout.end));
         }
@@ -157,25 +157,25 @@ impl<'a> Placed<'a> {
     }
 
     /// Whether the text may reach so far. How far a compressed one reaches would cost unpacking it.
-    pub fn may_hold(&self, end: u64) -> Result<bool, Skip> {
+    pub fn may_hold(&self, end: u64) -> Result<bool, ReadError> {
         Ok(self.rollout.packed || end <= self.end()?)
     }
 
     /// Unpacks all, and keeps what lies before the end. Where the file is damaged, the text ends.
-    fn unpack_end(&self) -> Result<(), Skip> {
+    fn unpack_end(&self) -> Result<(), ReadError> {
         let keep = limits::UNPACKED_WINDOW;
         let mut stream = self.rollout.text(u64::MAX)?;
         let mut window = self.window.borrow_mut();
         (window.start, window.text) = (0, Vec::new());
         while let Ok(1..) = stream.by_ref().take(limits::PAGE_CHUNK as u64).read_to_end(&mut window.text) {
-            if self.attendant.cancelled() {
-                return Err(Skip::Cancelled);
+            if self.progress.is_cancelled() {
+                return Err(ReadError::Cancelled);
             }
             if window.text.len() >= 2 * keep {
                 let surplus = window.text.len() - keep;
                 window.text.drain(..surplus);
                 window.start += surplus as u64;
-                self.attendant.progress("unpacking", window.start, None);
+                self.progress.report("unpacking", window.start, None);
             }
         }
         Ok(())
@@ -183,7 +183,7 @@ impl<'a> Placed<'a> {
 }
 
 impl Text for Placed<'_> {
-    fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, Skip> {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, ReadError> {
         if !self.rollout.packed {
             return Ok(read_at(&self.rollout.file, buffer, offset)?);
         }
@@ -191,7 +191,7 @@ impl Text for Placed<'_> {
         let known = |window: &Window| window.start <= offset && end <= window.start + window.text.len() as u64;
         if !known(&self.window.borrow()) {
             let end = end.min(self.rollout.end);
-            let (start, text) = Pieces::of(self.rollout, offset, end, self.attendant)?.read(offset, end)?;
+            let (start, text) = Pieces::of(self.rollout, offset, end, self.progress)?.read(offset, end)?;
             self.window.replace(Window { start, text });
         }
         let window = self.window.borrow();

@@ -4,7 +4,7 @@ use super::item::Long;
 use super::record::{Family, Message, NEEDLES, Record};
 use super::rollout::{Placed, Rollout};
 use crate::harness::backward::{Backward, parse_long};
-use crate::harness::{Patient, Skip, Wanted, text};
+use crate::harness::{NoProgress, ReadError, Wanted, text};
 use crate::limits;
 use crate::protocol::{LastMessage, Role};
 use std::collections::VecDeque;
@@ -24,14 +24,14 @@ pub struct Tally {
 
 impl Tally {
     /// Adds the rollout before those that were added.
-    pub fn add(&mut self, rollout: &Rollout, wanted: &Wanted<'_>) -> Result<(), Skip> {
-        let attendant = wanted.attendant.unwrap_or(&Patient);
+    pub fn add(&mut self, rollout: &Rollout, wanted: &Wanted<'_>) -> Result<(), ReadError> {
+        let progress = wanted.progress.unwrap_or(&NoProgress);
         let only_last = !wanted.topics && !wanted.message_count;
         let mut families: [Tally; 3] = Default::default();
         families.iter_mut().for_each(|family| family.rolled_back = self.rolled_back);
         let mut met = [false; 3];
-        let text = Placed::new(rollout, attendant);
-        let mut lines = Backward::new(&text, text.end()?, attendant);
+        let text = Placed::new(rollout, progress);
+        let mut lines = Backward::new(&text, text.end()?, progress);
         while let Some(line) = lines.previous()? {
             let Some(bytes) = line.text else {
                 let long: Option<Long> = parse_long(&text, &line);

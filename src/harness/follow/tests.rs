@@ -6,7 +6,7 @@ mod rows;
 mod spliced;
 
 use super::*;
-use crate::harness::Patient;
+use crate::harness::NoProgress;
 use crate::harness::testing::{Tree, copy, fixture, list};
 use std::fs::{self, File};
 use std::io::Write;
@@ -25,7 +25,7 @@ struct Client {
 impl Client {
     fn begin(store: &'static dyn Store, root: Root, session: Session) -> Self {
         let roots = vec![root];
-        let (mut follower, cursor) = Follower::begin(store, &roots, session, false, &Patient).unwrap();
+        let (mut follower, cursor) = Follower::begin(store, &roots, session, false, &NoProgress).unwrap();
         follower.settles = Duration::ZERO;
         let mut client = Self { follower, roots, told: Vec::new(), rewritten: 0, appended: 0 };
         client.told = client.load(cursor);
@@ -37,7 +37,7 @@ impl Client {
         let mut pages = Vec::new();
         while let Some(from) = cursor {
             let from = Some(&*from).filter(|from| !from.is_empty());
-            let request = PageRequest { cursor: from, limit: 50, own_only: false, attendant: &Patient };
+            let request = PageRequest { cursor: from, limit: 50, own_only: false, progress: &NoProgress };
             let page = self.follower.store.load(&self.roots, &self.follower.session, &request).unwrap();
             assert_eq!(page.messages.len(), page.places.len());
             pages.push(page.messages);
@@ -47,7 +47,7 @@ impl Client {
     }
 
     fn read(&mut self) -> Followed {
-        let followed = self.follower.read(&self.roots, &Patient).unwrap();
+        let followed = self.follower.read(&self.roots, &NoProgress).unwrap();
         match &followed {
             Followed::Appended(messages) => {
                 assert!(!messages.is_empty());
@@ -70,10 +70,10 @@ impl Client {
             .store
             .tail()
             .unwrap_or_else(|| Box::new(Plain(self.follower.store)))
-            .end(&self.follower.session, &Patient)
+            .end(&self.follower.session, &NoProgress)
         {
             Ok(end) => self.load(Some(end.cursor)),
-            Err(Skip::Empty | Skip::NoMessages) => Vec::new(),
+            Err(ReadError::Empty | ReadError::NoMessages) => Vec::new(),
             Err(skip) => panic!("{skip}"),
         }
     }

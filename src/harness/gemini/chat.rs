@@ -3,8 +3,8 @@
 use super::record::{Change, Kind, Record, time};
 use super::replay::Replay;
 use super::scan::{Form, Scanner};
-use crate::harness::Skip;
-use crate::harness::jsonl::Ends;
+use crate::harness::ReadError;
+use crate::harness::jsonl::HeadTail;
 use crate::harness::text::{self, member};
 use crate::limits;
 use crate::platform::files::{open_sized, read_at};
@@ -147,13 +147,13 @@ impl Header {
 pub struct Reader<'e> {
     pub file: File,
     form: Form,
-    ends: &'e mut Ends,
+    ends: &'e mut HeadTail,
     head: Vec<u8>,
     tail: Vec<u8>,
 }
 
 impl<'e> Reader<'e> {
-    pub fn open(path: &Path, ends: &'e mut Ends) -> Result<Self, Skip> {
+    pub fn open(path: &Path, ends: &'e mut HeadTail) -> Result<Self, ReadError> {
         let (file, size) = open_sized(path)?;
         let form = form(path);
         let mut reader = Self { file, form, ends, head: Vec::new(), tail: Vec::new() };
@@ -165,9 +165,9 @@ impl<'e> Reader<'e> {
     }
 
     /// A record has no lines by which a cut part of it could grow, so all that may be read is.
-    fn load_record(&mut self, size: u64) -> Result<(), Skip> {
+    fn load_record(&mut self, size: u64) -> Result<(), ReadError> {
         if size == 0 {
-            return Err(Skip::Empty);
+            return Err(ReadError::Empty);
         }
         let part = |at: u64, max: usize| {
             let mut part = vec![0; usize::try_from(size - at).unwrap_or(max).min(max)];
@@ -212,12 +212,12 @@ impl<'e> Reader<'e> {
     }
 
     /// Reads more of the head. False when there is no more within the bounds.
-    pub fn grow_head(&mut self) -> Result<bool, Skip> {
+    pub fn grow_head(&mut self) -> Result<bool, ReadError> {
         if self.form == Form::Whole { Ok(false) } else { self.ends.grow_head(&self.file) }
     }
 
     /// Reads more of the tail. False when there is no more within the bounds.
-    pub fn grow_tail(&mut self) -> Result<bool, Skip> {
+    pub fn grow_tail(&mut self) -> Result<bool, ReadError> {
         if self.form == Form::Whole { Ok(false) } else { self.ends.grow_tail(&self.file) }
     }
 }

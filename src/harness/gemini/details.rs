@@ -3,18 +3,18 @@
 use super::chat::{Reader, form};
 use super::page::slots;
 use super::record::Kind;
-use crate::harness::jsonl::Ends;
-use crate::harness::{Details, Session, Skip, Wanted, text};
+use crate::harness::jsonl::HeadTail;
+use crate::harness::{Details, ReadError, Session, Wanted, text};
 use crate::limits;
 use crate::protocol::LastMessage;
 
 /// Reads what is wanted of a session.
-pub fn read(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
-    let mut ends = Ends::default();
+pub fn read(session: &Session, wanted: Wanted) -> Result<Details, ReadError> {
+    let mut ends = HeadTail::default();
     let mut reader = Reader::open(&session.location, &mut ends)?;
     let mut details = Details::default();
     if wanted.message_count {
-        let slots = slots(&reader.file, form(&session.location), wanted.attendant)?;
+        let slots = slots(&reader.file, form(&session.location), wanted.progress)?;
         let spoken = slots.iter().filter(|slot| matches!(slot.kind, Kind::Prompt | Kind::Answer));
         details.message_count = spoken.count() as u64;
     }
@@ -27,7 +27,7 @@ pub fn read(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
     Ok(details)
 }
 
-fn topics(reader: &mut Reader<'_>) -> Result<Vec<String>, Skip> {
+fn topics(reader: &mut Reader<'_>) -> Result<Vec<String>, ReadError> {
     loop {
         let head = reader.head();
         let topics: Vec<_> = head.prompts().filter_map(|text| text::excerpt(&text)).take(limits::TOPICS).collect();
@@ -37,7 +37,7 @@ fn topics(reader: &mut Reader<'_>) -> Result<Vec<String>, Skip> {
     }
 }
 
-fn last_message(reader: &mut Reader<'_>) -> Result<Option<LastMessage>, Skip> {
+fn last_message(reader: &mut Reader<'_>) -> Result<Option<LastMessage>, ReadError> {
     loop {
         let last = reader.tail().unwrap_or_else(|| reader.head()).last_message();
         if last.is_some() || !reader.grow_tail()? {

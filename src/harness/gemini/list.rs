@@ -2,8 +2,8 @@
 
 use super::chat::{Chat, Header, Reader};
 use super::{PROJECT_ROOT, ids};
-use crate::harness::jsonl::Ends;
-use crate::harness::{Session, Skip, Source, text, walk};
+use crate::harness::jsonl::HeadTail;
+use crate::harness::{ReadError, Session, Source, text, walk};
 use crate::limits;
 use crate::protocol::{Parent, Relation};
 use std::path::Path;
@@ -26,7 +26,7 @@ impl Facts {
 }
 
 /// Reads a session from the two ends of its file.
-pub fn session(source: &Source, ends: &mut Ends) -> Result<Session, Skip> {
+pub fn session(source: &Source, ends: &mut HeadTail) -> Result<Session, ReadError> {
     let mut reader = Reader::open(&source.path, ends)?;
     let head = loop {
         let head = Facts::of(reader.head());
@@ -44,12 +44,12 @@ pub fn session(source: &Source, ends: &mut Ends) -> Result<Session, Skip> {
     let header = head.header;
     let own = header.id.filter(|id| agent != Some(&**id));
     let named = || agent.map(|_| walk::stem(&source.path).into());
-    let id = own.or_else(named).ok_or(Skip::NoRecords)?;
+    let id = own.or_else(named).ok_or(ReadError::NoRecords)?;
     if !header.records || !ids::is_usable(&id) {
-        return Err(Skip::NoRecords);
+        return Err(ReadError::NoRecords);
     }
     if tail.is_none() && !head.spoken {
-        return Err(Skip::NoMessages);
+        return Err(ReadError::NoMessages);
     }
     let mut session = Session::new(&id, source);
     session.created_at_ms = header.created_at_ms;
@@ -79,7 +79,7 @@ fn agent_parent(path: &Path) -> Option<&str> {
 }
 
 /// The directory that the project stands for in which a chat lies.
-fn project_root(chat: &Path, ends: &mut Ends) -> Option<Box<str>> {
+fn project_root(chat: &Path, ends: &mut HeadTail) -> Option<Box<str>> {
     let chats = chat.ancestors().find(|above| above.ends_with(super::CHATS))?;
     let written = ends.beside(&chats.parent()?.join(PROJECT_ROOT), limits::PATH_BYTES)?;
     text::workspace(std::str::from_utf8(written).ok()?.trim_end_matches(['\r', '\n']))

@@ -14,10 +14,10 @@ mod scan;
 #[cfg(test)]
 mod tests;
 
-use super::jsonl::Ends;
+use super::jsonl::HeadTail;
 use super::{
-    Details, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store, Tail,
-    Wanted, ids, text, walk,
+    Details, Environment, Finder, Found, Home, Page, PageRequest, ReadError, Reading, Root, Session, Source, Store,
+    Tail, Wanted, ids, text, walk,
 };
 use crate::limits;
 use crate::platform::files::read_small;
@@ -70,7 +70,7 @@ impl Store for Gemini {
         finder.each(&projects, walk_project);
     }
 
-    fn read(&self, source: &Source, ends: &mut Ends) -> Result<Reading, Skip> {
+    fn read(&self, source: &Source, ends: &mut HeadTail) -> Result<Reading, ReadError> {
         let name = source.path.file_name();
         match DIRECTORIES.iter().find(|(directories, _)| name.is_some_and(|name| name == *directories)) {
             Some((_, member)) => Ok(Reading { workspaces: directories(&source.path, *member)?, ..Reading::default() }),
@@ -78,11 +78,11 @@ impl Store for Gemini {
         }
     }
 
-    fn details(&self, _: &[Root], session: &Session, wanted: Wanted) -> Result<Details, Skip> {
+    fn details(&self, _: &[Root], session: &Session, wanted: Wanted) -> Result<Details, ReadError> {
         details::read(session, wanted)
     }
 
-    fn load(&self, _: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
+    fn load(&self, _: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
         page::load(session, request)
     }
 
@@ -118,12 +118,12 @@ fn walk_project(finder: &mut Finder, project: &Path) {
     for found in finder.entries(&project.join(CHATS)) {
         if found.is_dir() {
             for agent in finder.entries(&found.path) {
-                if is_chat(&agent.name) { finder.source(agent, directory) } else { finder.skip(agent, Skip::Name) }
+                if is_chat(&agent.name) { finder.source(agent, directory) } else { finder.skip(agent, ReadError::Name) }
             }
         } else if found.name.starts_with("session-") && is_chat(&found.name) {
             finder.source(found, directory);
         } else {
-            finder.skip(found, Skip::Name);
+            finder.skip(found, ReadError::Name);
         }
     }
 }
@@ -134,9 +134,9 @@ fn is_chat(name: &str) -> bool {
 }
 
 /// The directories that a file's members are named by.
-fn directories(path: &Path, member: Option<&str>) -> Result<Vec<Box<str>>, Skip> {
+fn directories(path: &Path, member: Option<&str>) -> Result<Vec<Box<str>>, ReadError> {
     let json: serde_json::Value = serde_json::from_slice(&read_small(path, limits::SIDE_FILE)?)
-        .map_err(|error| Skip::Malformed(error.to_string()))?;
+        .map_err(|error| ReadError::Malformed(error.to_string()))?;
     let named = member.map_or(Some(&json), |member| json.get(member)).and_then(|named| named.as_object());
     Ok(named.into_iter().flat_map(|named| named.keys()).filter_map(|directory| text::workspace(directory)).collect())
 }

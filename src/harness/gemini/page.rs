@@ -5,7 +5,7 @@ use super::message;
 use super::record::{Change, Kind, Record};
 use super::replay::Replay;
 use super::scan::{self, Form, Scanner};
-use crate::harness::{Attendant, Page, PageRequest, Session, Skip};
+use crate::harness::{Page, PageRequest, Progress, ReadError, Session};
 use crate::limits;
 use crate::platform::files::{open_regular, read_at};
 use crate::protocol::{Block, Message, Role};
@@ -24,9 +24,9 @@ pub struct Slot {
 }
 
 /// Where the messages lie that are left when all that a chat says was done.
-pub fn slots(file: &File, form: Form, attendant: Option<&dyn Attendant>) -> Result<Vec<Slot>, Skip> {
+pub fn slots(file: &File, form: Form, progress: Option<&dyn Progress>) -> Result<Vec<Slot>, ReadError> {
     let mut scan = Scan::new(form);
-    scan.go_on(file, attendant)?;
+    scan.go_on(file, progress)?;
     Ok(scan.chat.into_messages())
 }
 
@@ -58,9 +58,9 @@ impl Scan {
     }
 
     /// Reads to the end of the file.
-    pub fn go_on(&mut self, file: &File, attendant: Option<&dyn Attendant>) -> Result<(), Skip> {
+    pub fn go_on(&mut self, file: &File, progress: Option<&dyn Progress>) -> Result<(), ReadError> {
         let Self { scanner, chat, listed } = self;
-        let scanned = scan::file(file, scanner, attendant, |piece| {
+        let scanned = scan::file(file, scanner, progress, |piece| {
             let slot = |kind| Slot { at: piece.at, length: piece.length, kind, mark: hash(piece.json) };
             let Some(record) = Record::parse(piece.json) else {
                 // One that is too long to be looked at is still a message.
@@ -94,24 +94,24 @@ impl Scan {
 }
 
 /// Reads one page.
-pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
+pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
     let file = open_regular(&session.location)?;
-    let slots = slots(&file, form(&session.location), Some(request.attendant))?;
+    let slots = slots(&file, form(&session.location), Some(request.progress))?;
     page(file, slots, request)
 }
 
 /// Reads one page of messages that were found.
-pub fn page(file: File, slots: Vec<Slot>, request: &PageRequest<'_>) -> Result<Page, Skip> {
+pub fn page(file: File, slots: Vec<Slot>, request: &PageRequest<'_>) -> Result<Page, ReadError> {
     let chat = Slots { file, slots };
     let mut end = match request.cursor {
-        Some(cursor) => Place::parse(cursor).filter(|place| place.slot <= chat.slots.len()).ok_or(Skip::Cursor)?,
+        Some(cursor) => Place::parse(cursor).filter(|place| place.slot <= chat.slots.len()).ok_or(ReadError::Cursor)?,
         None => Place { slot: chat.slots.len(), part: 0 },
     };
     let marks = chat.marks();
     let (mut newest_first, mut places, mut unfinished) = (Vec::new(), Vec::new(), false);
     while newest_first.len() < request.limit && end.slot + end.part > 0 {
-        if request.attendant.cancelled() {
-            return Err(Skip::Cancelled);
+        if request.progress.is_cancelled() {
+            return Err(ReadError::Cancelled);
         }
         if end.part == 0 {
             end = Place { slot: end.slot - 1, part: usize::MAX };
@@ -172,8 +172,8 @@ impl Slots {
         self.slots.iter().scan(0, before).collect()
     }
 
-    fn messages(&self, slot: usize) -> Result<Vec<Message>, Skip> {
-        let Some(own) = self.slots.get(slot) else { return Err(Skip::Cursor) };
+    fn messages(&self, slot: usize) -> Result<Vec<Message>, ReadError> {
+        let Some(own) = self.slots.get(slot) else { return Err(ReadError::Cursor) };
         if own.length > limits::LINE_MAX as u64 {
             return Ok(vec![too_long(own.length)]);
         }
@@ -184,14 +184,14 @@ impl Slots {
     }
 
     /// The results that the answer before a record tells.
-    fn told_before(&self, slot: usize) -> Result<Vec<String>, Skip> {
+    fn told_before(&self, slot: usize) -> Result<Vec<String>, ReadError> {
         let before = self.slots[..slot].iter().rev().find(|before| before.kind != Kind::Results);
         let Some(answer) = before.filter(|before| before.kind == Kind::Answer) else { return Ok(Vec::new()) };
         let json = self.json(answer)?;
         Ok(Record::parse(&json).map(|record| message::told(&record)).unwrap_or_default())
     }
 
-    fn json(&self, slot: &Slot) -> Result<Vec<u8>, Skip> {
+    fn json(&self, slot: &Slot) -> Result<Vec<u8>, ReadError> {
         let mut json = vec![0; slot.length.min(limits::LINE_MAX as u64) as usize];
         let count = read_at(&self.file, &mut json, slot.at)?;
         json.truncate(count);
@@ -199,8 +199,8 @@ impl Slots {
     }
 }
 
-fn changed() -> Skip {
-    Skip::Malformed("it changed while it was read".to_owned())
+fn changed() -> ReadError {
+    ReadError::Malformed("it changed while it was read".to_owned())
 }
 
 fn too_long(bytes: u64) -> Message {

@@ -2,7 +2,7 @@
 //! is never held whole.
 
 use crate::harness::backward::line_from;
-use crate::harness::{Attendant, Skip, splice};
+use crate::harness::{Progress, ReadError, splice};
 use crate::limits;
 use crate::platform::files::read_at;
 use std::fs::File;
@@ -199,18 +199,18 @@ impl Text {
 pub fn file(
     file: &File,
     scanner: &mut Scanner,
-    attendant: Option<&dyn Attendant>,
+    progress: Option<&dyn Progress>,
     mut each: impl FnMut(Piece<'_>),
-) -> Result<(), Skip> {
+) -> Result<(), ReadError> {
     let size = file.metadata()?.len();
     let rest = size.saturating_sub(scanner.at) as usize;
     let mut buffer = vec![0; rest.clamp(limits::PAGE_CHUNK_FIRST, limits::SCAN_BYTES)];
     loop {
-        if let Some(attendant) = attendant {
-            if attendant.cancelled() {
-                return Err(Skip::Cancelled);
+        if let Some(progress) = progress {
+            if progress.is_cancelled() {
+                return Err(ReadError::Cancelled);
             }
-            attendant.progress("reading the session", scanner.at, Some(size));
+            progress.report("reading the session", scanner.at, Some(size));
         }
         let count = read_at(file, &mut buffer, scanner.at)?;
         let end = scanner.at + count as u64;
@@ -224,7 +224,7 @@ pub fn file(
 }
 
 /// Cuts out the whole records behind a torn one on the same line.
-fn behind_torn(file: &File, torn: u64, each: &mut impl FnMut(Piece<'_>)) -> Result<(), Skip> {
+fn behind_torn(file: &File, torn: u64, each: &mut impl FnMut(Piece<'_>)) -> Result<(), ReadError> {
     let line = line_from(file, torn)?;
     for record in splice::whole(&line) {
         let mut scanner = Scanner { at: torn + record.start as u64, ..Scanner::new(Form::Log) };

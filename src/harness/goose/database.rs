@@ -5,7 +5,7 @@ use crate::harness::database::{
     Columns, bounded, each_listed, has_row, integer, left_out, read_list, read_session, short, size, text as column,
 };
 use crate::harness::pages::Gathered;
-use crate::harness::{Details, End, Page, PageRequest, Reading, Session, Skip, Source, Wanted, messages, text};
+use crate::harness::{Details, End, Page, PageRequest, ReadError, Reading, Session, Source, Wanted, messages, text};
 use crate::limits;
 use crate::protocol::{Message, Parent, Relation};
 use rusqlite::types::ValueRef;
@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 /// Every session that has a message, but those that the program made for itself.
-pub fn read(source: &Source) -> Result<Reading, Skip> {
+pub fn read(source: &Source) -> Result<Reading, ReadError> {
     let sessions = read_list(source, |connection| {
         let Some(query) = listing(connection)? else { return Ok(None) };
         let mut sessions = Vec::new();
@@ -30,7 +30,8 @@ pub fn read(source: &Source) -> Result<Reading, Skip> {
         })?;
         Ok(Some(sessions))
     })?;
-    let sessions = sessions.ok_or_else(|| Skip::Malformed("no tables of sessions and messages in it".to_owned()))?;
+    let sessions =
+        sessions.ok_or_else(|| ReadError::Malformed("no tables of sessions and messages in it".to_owned()))?;
     Ok(Reading { sessions, ..Reading::default() })
 }
 
@@ -124,8 +125,8 @@ fn time(stored: &str) -> Option<i64> {
 }
 
 /// What costs more to know.
-pub fn details(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
-    read_session(session, wanted.attendant, |connection| {
+pub fn details(session: &Session, wanted: Wanted) -> Result<Details, ReadError> {
+    read_session(session, wanted.progress, |connection| {
         let conversation = Conversation::open(connection, &session.id)?;
         let mut details = Details::default();
         if wanted.topics {
@@ -149,7 +150,7 @@ pub fn details(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
 }
 
 /// The place behind all messages.
-pub fn end(session: &Session) -> Result<End, Skip> {
+pub fn end(session: &Session) -> Result<End, ReadError> {
     let end = read_session(session, None, |connection| {
         if !has_row(connection, "sessions", &session.id)? {
             return Ok(None);
@@ -167,16 +168,16 @@ pub fn end(session: &Session) -> Result<End, Skip> {
         let count: i64 = connection.query_row(&query, [&session.id], |row| row.get(0))?;
         Ok(Some(End { cursor: behind, count: Some(count.unsigned_abs()) }))
     })?;
-    end.ok_or(Skip::Vanished)
+    end.ok_or(ReadError::Vanished)
 }
 
 /// One page of messages. Its place in the program's own order is the cursor: a message's time and number.
-pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
-    let before = request.cursor.map(|cursor| place(cursor).ok_or(Skip::Cursor)).transpose()?;
-    if request.attendant.cancelled() {
-        return Err(Skip::Cancelled);
+pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
+    let before = request.cursor.map(|cursor| place(cursor).ok_or(ReadError::Cursor)).transpose()?;
+    if request.progress.is_cancelled() {
+        return Err(ReadError::Cancelled);
     }
-    read_session(session, Some(request.attendant), |connection| {
+    read_session(session, Some(request.progress), |connection| {
         let conversation = Conversation::open(connection, &session.id)?;
         let (mut gathered, mut ended) = (Gathered::new(request), true);
         let mut oldest = before;

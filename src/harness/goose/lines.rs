@@ -3,10 +3,10 @@
 use super::database::is_placeholder;
 use super::record::Stored;
 use crate::harness::backward::end_of_lines;
-use crate::harness::jsonl::{self, Ends};
+use crate::harness::jsonl::{self, HeadTail};
 use crate::harness::walk::stem;
 use crate::harness::{
-    Attendant, Attended, Details, End, Page, PageRequest, Session, Skip, Source, Wanted, messages, pages, text,
+    Attended, Details, End, Page, PageRequest, Progress, ReadError, Session, Source, Wanted, messages, pages, text,
 };
 use crate::limits;
 use crate::platform::files::open_regular;
@@ -18,14 +18,14 @@ use std::io::{BufReader, Read};
 use std::ops::ControlFlow;
 
 /// One session. What the database took over from such a file stands there too.
-pub fn read(source: &Source, ends: &mut Ends) -> Result<Session, Skip> {
+pub fn read(source: &Source, ends: &mut HeadTail) -> Result<Session, ReadError> {
     let file = ends.open(&source.path)?;
     let about = ends.head().next().and_then(value);
     let first = first(&file, ends)?;
     let last = last(&file, ends)?;
     let (Some(newest), Some(oldest)) = (&last, first.first().or(last.as_ref())) else {
         let any = ends.head().chain(ends.tail_reversed()).any(|line| value(line).is_some());
-        return Err(if any { Skip::NoMessages } else { Skip::NoRecords });
+        return Err(if any { ReadError::NoMessages } else { ReadError::NoRecords });
     };
     let mut session = Session::new(stem(&source.path), source);
     let about = about.unwrap_or_default();
@@ -40,7 +40,7 @@ pub fn read(source: &Source, ends: &mut Ends) -> Result<Session, Skip> {
 }
 
 /// The messages of the head, up to the first prompt at least.
-fn first(file: &File, ends: &mut Ends) -> Result<Vec<Stored>, Skip> {
+fn first(file: &File, ends: &mut HeadTail) -> Result<Vec<Stored>, ReadError> {
     loop {
         let first: Vec<Stored> = ends.head().filter_map(message).collect();
         if first.iter().any(|stored| stored.prompt().is_some()) || !ends.grow_head(file)? {
@@ -50,7 +50,7 @@ fn first(file: &File, ends: &mut Ends) -> Result<Vec<Stored>, Skip> {
 }
 
 /// The newest message of a person or a model.
-fn last(file: &File, ends: &mut Ends) -> Result<Option<Stored>, Skip> {
+fn last(file: &File, ends: &mut HeadTail) -> Result<Option<Stored>, ReadError> {
     loop {
         let last = ends.tail_reversed().filter_map(message).find(Stored::is_genuine);
         if last.is_some() || !ends.grow_tail(file)? {
@@ -60,7 +60,7 @@ fn last(file: &File, ends: &mut Ends) -> Result<Option<Stored>, Skip> {
 }
 
 /// What costs more to know.
-pub fn details(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
+pub fn details(session: &Session, wanted: Wanted) -> Result<Details, ReadError> {
     let file = open_regular(&session.location)?;
     let mut details = Details::default();
     let mut looked = 0;
@@ -80,11 +80,11 @@ pub fn details(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
 }
 
 /// The place behind all lines. The program does not write such files any more, so it costs what a page does.
-pub fn end(session: &Session, attendant: &dyn Attendant) -> Result<End, Skip> {
+pub fn end(session: &Session, progress: &dyn Progress) -> Result<End, ReadError> {
     let file = open_regular(&session.location)?;
-    let whole = end_of_lines(&file, attendant)?;
+    let whole = end_of_lines(&file, progress)?;
     let mut lines = 1_i64;
-    jsonl::stream(BufReader::new(Attended::new(file.take(whole), Some(attendant))), |_| {
+    jsonl::stream(BufReader::new(Attended::new(file.take(whole), Some(progress))), |_| {
         lines += 1;
         ControlFlow::Continue(())
     })?;
@@ -92,11 +92,11 @@ pub fn end(session: &Session, attendant: &dyn Attendant) -> Result<End, Skip> {
 }
 
 /// One page of messages. The cursor is the number of the oldest message that is in it.
-pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
-    let before = request.cursor.map(|cursor| cursor.parse().map_err(|_| Skip::Cursor)).transpose()?;
+pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
+    let before = request.cursor.map(|cursor| cursor.parse().map_err(|_| ReadError::Cursor)).transpose()?;
     let file = open_regular(&session.location)?;
     let room = request.limit.saturating_add(1 + limits::CALLS_LOOKED_FOR);
-    let newest = newest(file, before.unwrap_or(i64::MAX), room, request.attendant)?;
+    let newest = newest(file, before.unwrap_or(i64::MAX), room, request.progress)?;
     let (numbers, mut messages): (Vec<i64>, Vec<Message>) =
         newest.into_iter().map(|stored| (stored.number, stored.into_message())).unzip();
     messages::name_results(&mut messages, &[]);
@@ -105,17 +105,17 @@ pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> 
 }
 
 /// The newest messages before a number, the oldest of them first. The file is read up to there, and no more of it kept.
-fn newest(file: File, before: i64, room: usize, attendant: &dyn Attendant) -> Result<VecDeque<Stored>, Skip> {
+fn newest(file: File, before: i64, room: usize, progress: &dyn Progress) -> Result<VecDeque<Stored>, ReadError> {
     let size = file.metadata()?.len();
     let (mut newest, mut number, mut done, mut told) = (VecDeque::new(), 0, 0, 0);
     jsonl::stream(BufReader::new(file), |line| {
         done += line.len() as u64 + 1;
         if done - told >= limits::PROGRESS_BYTES {
             told = done;
-            attendant.progress("reading messages", done, Some(size));
+            progress.report("reading messages", done, Some(size));
         }
         number += 1;
-        if number >= before || attendant.cancelled() {
+        if number >= before || progress.is_cancelled() {
             return ControlFlow::Break(());
         }
         if let Some(stored) = message(line) {
@@ -126,7 +126,7 @@ fn newest(file: File, before: i64, room: usize, attendant: &dyn Attendant) -> Re
         }
         ControlFlow::Continue(())
     })?;
-    if attendant.cancelled() { Err(Skip::Cancelled) } else { Ok(newest) }
+    if progress.is_cancelled() { Err(ReadError::Cancelled) } else { Ok(newest) }
 }
 
 fn value(line: &[u8]) -> Option<Value> {

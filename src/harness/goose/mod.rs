@@ -6,9 +6,9 @@ mod record;
 #[cfg(test)]
 mod tests;
 
-use super::jsonl::Ends;
+use super::jsonl::HeadTail;
 use super::{
-    Attendant, Details, End, Environment, Finder, Page, PageRequest, Reading, Root, Session, Skip, Source, Store,
+    Details, End, Environment, Finder, Page, PageRequest, Progress, ReadError, Reading, Root, Session, Source, Store,
     Wanted, ids,
 };
 use crate::limits;
@@ -65,25 +65,25 @@ impl Store for Goose {
             } else if found.name.ends_with(".jsonl") {
                 finder.source(found, None);
             } else if !found.name.starts_with("sessions.db-") {
-                finder.skip(found, Skip::Name);
+                finder.skip(found, ReadError::Name);
             }
         }
     }
 
-    fn read(&self, source: &Source, ends: &mut Ends) -> Result<Reading, Skip> {
+    fn read(&self, source: &Source, ends: &mut HeadTail) -> Result<Reading, ReadError> {
         if is_file(&source.path) { lines::read(source, ends).map(Reading::from) } else { database::read(source) }
     }
 
-    fn details(&self, _: &[Root], session: &Session, wanted: Wanted) -> Result<Details, Skip> {
+    fn details(&self, _: &[Root], session: &Session, wanted: Wanted) -> Result<Details, ReadError> {
         if is_file(&session.location) { lines::details(session, wanted) } else { database::details(session, wanted) }
     }
 
-    fn load(&self, _: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
+    fn load(&self, _: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
         if is_file(&session.location) { lines::load(session, request) } else { database::load(session, request) }
     }
 
-    fn end(&self, session: &Session, attendant: &dyn Attendant) -> Result<End, Skip> {
-        if is_file(&session.location) { lines::end(session, attendant) } else { database::end(session) }
+    fn end(&self, session: &Session, progress: &dyn Progress) -> Result<End, ReadError> {
+        if is_file(&session.location) { lines::end(session, progress) } else { database::end(session) }
     }
 
     fn unsettled(&self, _: &Session) -> usize {

@@ -3,8 +3,8 @@
 use super::load::Slice;
 use super::message::text_of;
 use super::{LOGS, Log};
-use crate::harness::jsonl::{self, Ends};
-use crate::harness::{Details, PageRequest, Patient, Skip, Wanted, text};
+use crate::harness::jsonl::{self, HeadTail};
+use crate::harness::{Details, NoProgress, PageRequest, ReadError, Wanted, text};
 use crate::limits;
 use crate::platform::files::open_regular;
 use crate::protocol::{LastMessage, Role};
@@ -17,13 +17,13 @@ use std::path::Path;
 const LAST_STEPS: [usize; 3] = [1, 16, 256];
 
 /// Reads what is wanted, of the first log that holds a message.
-pub fn read(directory: &Path, wanted: Wanted) -> Result<Details, Skip> {
-    let mut outcome = Err(Skip::Vanished);
+pub fn read(directory: &Path, wanted: Wanted) -> Result<Details, ReadError> {
+    let mut outcome = Err(ReadError::Vanished);
     for log in &LOGS {
-        let opened = open_regular(&directory.join(log.name)).map_err(Skip::from);
+        let opened = open_regular(&directory.join(log.name)).map_err(ReadError::from);
         match opened.and_then(|file| read_log(&file, log, wanted)) {
             Ok(details) if details != Details::default() => return Ok(details),
-            Err(Skip::Vanished) => {}
+            Err(ReadError::Vanished) => {}
             Ok(details) => outcome = Ok(details),
             Err(skip) => return Err(skip),
         }
@@ -31,7 +31,7 @@ pub fn read(directory: &Path, wanted: Wanted) -> Result<Details, Skip> {
     outcome
 }
 
-fn read_log(file: &File, log: &Log, wanted: Wanted<'_>) -> Result<Details, Skip> {
+fn read_log(file: &File, log: &Log, wanted: Wanted<'_>) -> Result<Details, ReadError> {
     let mut details = Details::default();
     if wanted.topics {
         details.topics = topics(file, log)?;
@@ -46,10 +46,10 @@ fn read_log(file: &File, log: &Log, wanted: Wanted<'_>) -> Result<Details, Skip>
 }
 
 /// The opening prompts.
-fn topics(file: &File, log: &Log) -> Result<Vec<String>, Skip> {
-    let mut ends = Ends::default();
+fn topics(file: &File, log: &Log) -> Result<Vec<String>, ReadError> {
+    let mut ends = HeadTail::default();
     match ends.load(file) {
-        Err(Skip::Empty) => return Ok(Vec::new()),
+        Err(ReadError::Empty) => return Ok(Vec::new()),
         loaded => loaded?,
     }
     loop {
@@ -62,11 +62,15 @@ fn topics(file: &File, log: &Log) -> Result<Vec<String>, Skip> {
 }
 
 /// The newest message with text.
-fn last_message(file: &File, log: &Log) -> Result<Option<LastMessage>, Skip> {
+fn last_message(file: &File, log: &Log) -> Result<Option<LastMessage>, ReadError> {
     let mut place = None;
     for limit in LAST_STEPS {
-        let slice =
-            Slice::read(file, log, place, &PageRequest { cursor: None, limit, attendant: &Patient, own_only: false })?;
+        let slice = Slice::read(
+            file,
+            log,
+            place,
+            &PageRequest { cursor: None, limit, progress: &NoProgress, own_only: false },
+        )?;
         let last = slice.messages.iter().find_map(|message| {
             let spoken = matches!(message.role, Role::User | Role::Assistant);
             let text = text_of(&message.content).filter(|_| spoken)?;
@@ -82,7 +86,7 @@ fn last_message(file: &File, log: &Log) -> Result<Option<LastMessage>, Skip> {
 }
 
 /// How many messages people and models wrote.
-fn count(file: impl Read, log: &Log) -> Result<u64, Skip> {
+fn count(file: impl Read, log: &Log) -> Result<u64, ReadError> {
     let (mut count, mut last) = (0, None);
     jsonl::stream(BufReader::with_capacity(1 << 16, file), |line| {
         if let Some(part) = (log.parse)(line) {

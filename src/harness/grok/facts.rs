@@ -2,8 +2,8 @@
 
 use super::summary::Summary;
 use super::{LOGS, Log};
-use crate::harness::jsonl::Ends;
-use crate::harness::{Session, Skip, Source, text};
+use crate::harness::jsonl::HeadTail;
+use crate::harness::{ReadError, Session, Source, text};
 use serde::de::IgnoredAny;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -23,12 +23,12 @@ struct Facts {
 }
 
 /// Reads a session; of its logs the first that holds a message counts.
-pub fn read(source: &Source, directory: &Path, ends: &mut Ends) -> Result<Session, Skip> {
-    let mut facts = Err(Skip::Vanished);
+pub fn read(source: &Source, directory: &Path, ends: &mut HeadTail) -> Result<Session, ReadError> {
+    let mut facts = Err(ReadError::Vanished);
     for log in &LOGS {
         let gathered = Facts::gather(directory, log, ends);
         let found = gathered.as_ref().is_ok_and(|facts| facts.messages || !facts.whole);
-        if found || !matches!(gathered, Err(Skip::Vanished)) {
+        if found || !matches!(gathered, Err(ReadError::Vanished)) {
             facts = gathered;
         }
         if found {
@@ -37,13 +37,14 @@ pub fn read(source: &Source, directory: &Path, ends: &mut Ends) -> Result<Sessio
     }
     let facts = facts?;
     if !facts.records {
-        return Err(Skip::NoRecords);
+        return Err(ReadError::NoRecords);
     }
     if !facts.messages && facts.whole {
-        return Err(Skip::NoMessages);
+        return Err(ReadError::NoMessages);
     }
     let summary = Summary::read(directory);
-    let mut session = Session::new(directory.file_name().and_then(|name| name.to_str()).ok_or(Skip::Name)?, source);
+    let mut session =
+        Session::new(directory.file_name().and_then(|name| name.to_str()).ok_or(ReadError::Name)?, source);
     session.title = summary.title().or(facts.prompt);
     session.workspace = summary.workspace(directory);
     session.model = facts.model.or_else(|| summary.model());
@@ -54,7 +55,7 @@ pub fn read(source: &Source, directory: &Path, ends: &mut Ends) -> Result<Sessio
 }
 
 impl Facts {
-    fn gather(directory: &Path, log: &Log, ends: &mut Ends) -> Result<Self, Skip> {
+    fn gather(directory: &Path, log: &Log, ends: &mut HeadTail) -> Result<Self, ReadError> {
         let file = ends.open(&directory.join(log.name))?;
         let mut facts = Self::default();
         facts.take_head(&file, log, ends)?;
@@ -64,7 +65,7 @@ impl Facts {
         Ok(facts)
     }
 
-    fn take_head(&mut self, file: &File, log: &Log, ends: &mut Ends) -> Result<(), Skip> {
+    fn take_head(&mut self, file: &File, log: &Log, ends: &mut HeadTail) -> Result<(), ReadError> {
         loop {
             for part in ends.head().filter_map(log.parse) {
                 self.messages |= part.is_spoken();
@@ -80,7 +81,7 @@ impl Facts {
         }
     }
 
-    fn take_tail(&mut self, file: &File, log: &Log, ends: &mut Ends) -> Result<(), Skip> {
+    fn take_tail(&mut self, file: &File, log: &Log, ends: &mut HeadTail) -> Result<(), ReadError> {
         loop {
             let mut spoken = false;
             for part in ends.tail_reversed().filter_map(log.parse) {

@@ -2,7 +2,7 @@
 //! behind where one is killed, so it counts only if its process was there when the session was opened. What a session
 //! does is written nowhere. Headless runs write no record.
 
-use crate::harness::{Activities, Live, Root, Skip, ids, text};
+use crate::harness::{Activities, Live, ReadError, Root, ids, text};
 use crate::limits;
 use crate::platform::files::read_small;
 use crate::platform::process;
@@ -19,7 +19,7 @@ pub fn read(root: &Root) -> Activities {
         Ok(bytes) => match serde_json::from_slice(&bytes) {
             Ok(records) => records,
             Err(error) => {
-                activities.fail(path, Skip::Malformed(format!("not a list of sessions: {error}")));
+                activities.fail(path, ReadError::Malformed(format!("not a list of sessions: {error}")));
                 return activities;
             }
         },

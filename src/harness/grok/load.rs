@@ -3,7 +3,7 @@
 use super::message::Part;
 use super::{LOGS, Log};
 use crate::harness::backward::{Backward, end_of_lines};
-use crate::harness::{Attendant, End, Page, PageRequest, Skip};
+use crate::harness::{End, Page, PageRequest, Progress, ReadError};
 use crate::limits;
 use crate::platform::files::open_regular;
 use crate::protocol::{Block, Message, Role};
@@ -12,15 +12,15 @@ use std::fs::File;
 use std::path::Path;
 
 /// The place behind all lines that are whole, of the first log that holds a message.
-pub fn end(directory: &Path, attendant: &dyn Attendant) -> Result<End, Skip> {
-    let mut outcome = Err(Skip::Vanished);
+pub fn end(directory: &Path, progress: &dyn Progress) -> Result<End, ReadError> {
+    let mut outcome = Err(ReadError::Vanished);
     for (index, log) in LOGS.iter().enumerate() {
-        let file = match open_regular(&directory.join(log.name)).map_err(Skip::from) {
-            Err(Skip::Vanished) => continue,
+        let file = match open_regular(&directory.join(log.name)).map_err(ReadError::from) {
+            Err(ReadError::Vanished) => continue,
             opened => opened?,
         };
-        let end = end_of_lines(&file, attendant)?;
-        let one = PageRequest { cursor: None, limit: 1, attendant, own_only: false };
+        let end = end_of_lines(&file, progress)?;
+        let one = PageRequest { cursor: None, limit: 1, progress, own_only: false };
         let holds = !Slice::read(&file, log, Some(end), &one)?.messages.is_empty();
         outcome = Ok(End { cursor: format!("{index}:{end}"), count: None });
         if holds {
@@ -31,19 +31,19 @@ pub fn end(directory: &Path, attendant: &dyn Attendant) -> Result<End, Skip> {
 }
 
 /// Reads one page: of the first log that holds a message, or of the one that the cursor names.
-pub fn page(directory: &Path, request: &PageRequest<'_>) -> Result<Page, Skip> {
+pub fn page(directory: &Path, request: &PageRequest<'_>) -> Result<Page, ReadError> {
     if let Some(cursor) = request.cursor {
-        let (log, place) = parse_cursor(cursor).ok_or(Skip::Cursor)?;
+        let (log, place) = parse_cursor(cursor).ok_or(ReadError::Cursor)?;
         let slice = Slice::read(&open_regular(&directory.join(LOGS[log].name))?, &LOGS[log], Some(place), request)?;
         return Ok(slice.into_page(log));
     }
-    let mut outcome = Err(Skip::Vanished);
+    let mut outcome = Err(ReadError::Vanished);
     for (index, log) in LOGS.iter().enumerate() {
-        let opened = open_regular(&directory.join(log.name)).map_err(Skip::from);
+        let opened = open_regular(&directory.join(log.name)).map_err(ReadError::from);
         match opened.and_then(|file| Slice::read(&file, log, None, request)) {
             Ok(slice) if !slice.messages.is_empty() => return Ok(slice.into_page(index)),
             Ok(slice) => outcome = Ok(slice.into_page(index)),
-            Err(Skip::Vanished) => {}
+            Err(ReadError::Vanished) => {}
             Err(skip) => return Err(skip),
         }
     }
@@ -77,8 +77,8 @@ pub struct Slice {
 
 impl Slice {
     /// Reads the messages before a place, or the newest.
-    pub fn read(file: &File, log: &Log, place: Option<u64>, request: &PageRequest<'_>) -> Result<Self, Skip> {
-        let mut lines = Backward::of(file, place, request.attendant)?;
+    pub fn read(file: &File, log: &Log, place: Option<u64>, request: &PageRequest<'_>) -> Result<Self, ReadError> {
+        let mut lines = Backward::of(file, place, request.progress)?;
         let mut slice = Self::default();
         let mut newest = true;
         while let Some((at, line)) = lines.record()? {

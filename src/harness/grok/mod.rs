@@ -15,11 +15,11 @@ mod summary;
 mod tests;
 mod update;
 
-use super::jsonl::Ends;
+use super::jsonl::HeadTail;
 use super::walk::stamp;
 use super::{
-    Activities, Attendant, Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session,
-    Skip, Source, Store, Wanted, ids,
+    Activities, Details, End, Environment, Finder, Found, Home, Page, PageRequest, Progress, ReadError, Reading, Root,
+    Session, Source, Store, Wanted, ids,
 };
 use crate::platform::files::Stamp;
 use crate::protocol::{Harness, Resume, RootOrigin};
@@ -63,30 +63,30 @@ impl Store for Grok {
     fn walk(&self, root: &Root, finder: &mut Finder) {
         let mut workspaces = Vec::new();
         for found in finder.entries(&root.path) {
-            if found.is_dir() { workspaces.push(found.path) } else { finder.skip(found, Skip::Name) }
+            if found.is_dir() { workspaces.push(found.path) } else { finder.skip(found, ReadError::Name) }
         }
         finder.each(&workspaces, |finder, workspace| {
             for found in finder.entries(workspace) {
                 if found.is_dir() {
                     session(finder, found);
                 } else if found.name != DIRECTORY {
-                    finder.skip(found, Skip::Name);
+                    finder.skip(found, ReadError::Name);
                 }
             }
         });
     }
 
-    fn read(&self, source: &Source, ends: &mut Ends) -> Result<Reading, Skip> {
+    fn read(&self, source: &Source, ends: &mut HeadTail) -> Result<Reading, ReadError> {
         let directory = directory_of(&source.path);
         let session = facts::read(source, directory, ends)?;
         Ok(Reading { remarks: summary::subagents(directory), ..session.into() })
     }
 
-    fn details(&self, _: &[Root], session: &Session, wanted: Wanted) -> Result<Details, Skip> {
+    fn details(&self, _: &[Root], session: &Session, wanted: Wanted) -> Result<Details, ReadError> {
         details::read(directory_of(&session.location), wanted)
     }
 
-    fn load(&self, _: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
+    fn load(&self, _: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
         load::page(directory_of(&session.location), request)
     }
 
@@ -94,8 +94,8 @@ impl Store for Grok {
         live::read(root)
     }
 
-    fn end(&self, session: &Session, attendant: &dyn Attendant) -> Result<End, Skip> {
-        load::end(directory_of(&session.location), attendant)
+    fn end(&self, session: &Session, progress: &dyn Progress) -> Result<End, ReadError> {
+        load::end(directory_of(&session.location), progress)
     }
 
     fn stamps(&self, session: &Session) -> Vec<Option<Stamp>> {
@@ -118,7 +118,7 @@ fn session(finder: &mut Finder, found: Found) {
     let log = LOGS.iter().rev().map(|log| found.path.join(log.name)).find(|path| stamp(path).is_some());
     match log.filter(|_| ids::is_usable(&found.name)) {
         Some(log) => finder.known(log, stamp(&found.path.join(SUMMARY))),
-        None => finder.skip(found, Skip::Name),
+        None => finder.skip(found, ReadError::Name),
     }
 }
 

@@ -30,7 +30,7 @@ fn details(session: &Session) -> Details {
     testing::details(&Grok, &[], session)
 }
 
-fn page(session: &Session, cursor: Option<&str>, limit: usize) -> Result<Page, Skip> {
+fn page(session: &Session, cursor: Option<&str>, limit: usize) -> Result<Page, ReadError> {
     testing::page(&Grok, &[], session, cursor, limit)
 }
 
@@ -332,10 +332,10 @@ fn a_cursor_does_not_shift_when_messages_are_appended_and_none_of_this_log_is_re
     // Rewinding truncates the log.
     fs::write(&log, prompt(EPOCH, 0, json!({"type": "text", "text": "anew"}))).unwrap();
     for cursor in [first.next.as_deref().unwrap(), "0:1", "0", "7:0", "x:y", "-1:0", ""] {
-        assert!(matches!(page(&session, Some(cursor), 1), Err(Skip::Cursor)), "{cursor}");
+        assert!(matches!(page(&session, Some(cursor), 1), Err(ReadError::Cursor)), "{cursor}");
     }
-    let cancelled = PageRequest { cursor: None, limit: 1, attendant: &Gone, own_only: false };
-    assert!(matches!(Grok.load(&[], &session, &cancelled), Err(Skip::Cancelled)));
+    let cancelled = PageRequest { cursor: None, limit: 1, progress: &Gone, own_only: false };
+    assert!(matches!(Grok.load(&[], &session, &cancelled), Err(ReadError::Cancelled)));
 }
 
 #[test]

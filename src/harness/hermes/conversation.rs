@@ -4,15 +4,15 @@ use super::database::{Origin, kept};
 use super::record::{SUMMARIES, Stored};
 use crate::harness::database::{Columns, bounded, has_row, read_session};
 use crate::harness::pages::Gathered;
-use crate::harness::{Details, End, Page, PageRequest, Session, Skip, Wanted, messages, text};
+use crate::harness::{Details, End, Page, PageRequest, ReadError, Session, Wanted, messages, text};
 use crate::limits;
 use crate::protocol::{Message, Relation};
 use rusqlite::{Connection, params_from_iter};
 use std::ops::ControlFlow;
 
 /// What costs more to know.
-pub fn details(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
-    read_session(session, wanted.attendant, |connection| {
+pub fn details(session: &Session, wanted: Wanted) -> Result<Details, ReadError> {
+    read_session(session, wanted.progress, |connection| {
         let conversation = Conversation::whole(connection, &session.id)?;
         let mut details = Details::default();
         if wanted.topics {
@@ -33,7 +33,7 @@ pub fn details(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
 }
 
 /// The place behind all messages.
-pub fn end(session: &Session) -> Result<End, Skip> {
+pub fn end(session: &Session) -> Result<End, ReadError> {
     let end = read_session(session, None, |connection| {
         if !has_row(connection, "sessions", &session.id)? {
             return Ok(None);
@@ -45,16 +45,16 @@ pub fn end(session: &Session) -> Result<End, Skip> {
             Ok(Some(End { cursor: newest.saturating_add(1).to_string(), count: Some(count.unsigned_abs()) }))
         })
     })?;
-    end.ok_or(Skip::Vanished)
+    end.ok_or(ReadError::Vanished)
 }
 
 /// One page of messages. Their numbers grow in the order in which they were written; the oldest one's is the cursor.
-pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
-    let before = request.cursor.map_or(Ok(i64::MAX), str::parse).map_err(|_| Skip::Cursor)?;
-    if request.attendant.cancelled() {
-        return Err(Skip::Cancelled);
+pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
+    let before = request.cursor.map_or(Ok(i64::MAX), str::parse).map_err(|_| ReadError::Cursor)?;
+    if request.progress.is_cancelled() {
+        return Err(ReadError::Cancelled);
     }
-    read_session(session, Some(request.attendant), |connection| {
+    read_session(session, Some(request.progress), |connection| {
         let conversation = Conversation::whole(connection, &session.id)?;
         let (mut gathered, mut ended, mut oldest) = (Gathered::new(request), true, before);
         conversation.each("desc", before, request.limit.saturating_add(1), limits::LINE_MAX, |stored| {

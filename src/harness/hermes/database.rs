@@ -3,7 +3,7 @@
 use super::conversation::Conversation;
 use super::record::Content;
 use crate::harness::database::{Columns, bounded, each_listed, integer, read_list, real, short, text as column};
-use crate::harness::{Reading, Run, Session, Skip, Source, text};
+use crate::harness::{ReadError, Reading, Run, Session, Source, text};
 use crate::limits;
 use crate::protocol::{Parent, Relation};
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -14,7 +14,7 @@ use std::collections::HashMap;
 const ORPHANED: &str = "__orphaned__";
 
 /// Every session that has a message, but those that only mirror another program's.
-pub fn read(source: &Source, profile: Option<&str>) -> Result<Reading, Skip> {
+pub fn read(source: &Source, profile: Option<&str>) -> Result<Reading, ReadError> {
     let sessions = read_list(source, |connection| {
         let Some(query) = listing(connection)? else { return Ok(None) };
         let mut known = HashMap::new();
@@ -48,7 +48,8 @@ pub fn read(source: &Source, profile: Option<&str>) -> Result<Reading, Skip> {
         }
         Ok(Some(sessions))
     })?;
-    let sessions = sessions.ok_or_else(|| Skip::Malformed("no tables of sessions and messages in it".to_owned()))?;
+    let sessions =
+        sessions.ok_or_else(|| ReadError::Malformed("no tables of sessions and messages in it".to_owned()))?;
     Ok(Reading { sessions, ..Reading::default() })
 }
 

@@ -6,10 +6,10 @@ mod record;
 #[cfg(test)]
 mod tests;
 
-use super::jsonl::Ends;
+use super::jsonl::HeadTail;
 use super::{
-    Activities, Attendant, Details, End, Environment, Finder, Found, Home, Live, Page, PageRequest, Reading, Root, Run,
-    Session, Skip, Source, Store, Wanted, ids,
+    Activities, Details, End, Environment, Finder, Found, Home, Live, Page, PageRequest, Progress, ReadError, Reading,
+    Root, Run, Session, Source, Store, Wanted, ids,
 };
 use crate::limits;
 use crate::platform::sqlite;
@@ -61,15 +61,15 @@ impl Store for Hermes {
         }
     }
 
-    fn read(&self, source: &Source, _: &mut Ends) -> Result<Reading, Skip> {
+    fn read(&self, source: &Source, _: &mut HeadTail) -> Result<Reading, ReadError> {
         database::read(source, profile(&source.path))
     }
 
-    fn details(&self, _: &[Root], session: &Session, wanted: Wanted) -> Result<Details, Skip> {
+    fn details(&self, _: &[Root], session: &Session, wanted: Wanted) -> Result<Details, ReadError> {
         conversation::details(session, wanted)
     }
 
-    fn load(&self, _: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
+    fn load(&self, _: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
         conversation::load(session, request)
     }
 
@@ -84,7 +84,7 @@ impl Store for Hermes {
         Activities { sessions: sessions.filter_map(live).collect(), ..Activities::default() }
     }
 
-    fn end(&self, session: &Session, _: &dyn Attendant) -> Result<End, Skip> {
+    fn end(&self, session: &Session, _: &dyn Progress) -> Result<End, ReadError> {
         conversation::end(session)
     }
 

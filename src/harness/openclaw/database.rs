@@ -3,7 +3,7 @@
 use super::agent_of;
 use super::event::Event;
 use crate::harness::database::{Columns, bounded, each_listed, integer, short, text as column};
-use crate::harness::{Name, Reading, Run, Session, Skip, Source, ids, text};
+use crate::harness::{Name, ReadError, Reading, Run, Session, Source, ids, text};
 use crate::limits;
 use crate::platform::sqlite::{self, Budget};
 use crate::protocol::{Parent, Relation};
@@ -19,14 +19,18 @@ const EVENTS_LOOKED_AT: u32 = 256;
 const KEPT: u8 = 2;
 
 /// Reads the sessions of a database. Its tables and columns grow, and are renamed, from version to version.
-pub fn read(source: &Source) -> Result<Reading, Skip> {
+pub fn read(source: &Source) -> Result<Reading, ReadError> {
     let read = sqlite::read(&source.path, &Budget::of_list(), |connection| {
         if let Some(events) = Events::of(connection)? {
             return reading(connection, &events, source).map(Ok);
         }
         // Before conversations moved into it, a database of the same name held other things of the agent.
         let ours = !Columns::of(connection, "schema_meta")?.is_empty();
-        Ok(Err(if ours { Skip::NoMessages } else { Skip::Malformed("no events of conversations in it".to_owned()) }))
+        Ok(Err(if ours {
+            ReadError::NoMessages
+        } else {
+            ReadError::Malformed("no events of conversations in it".to_owned())
+        }))
     });
     read?
 }

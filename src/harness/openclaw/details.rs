@@ -4,26 +4,26 @@ use super::database::{Events, event_text};
 use super::event::Event;
 use super::{is_transcript, load, prompt};
 use crate::harness::database::read_session;
-use crate::harness::jsonl::Ends;
-use crate::harness::{Attendant, Details, Patient, Session, Skip, Wanted, text};
+use crate::harness::jsonl::HeadTail;
+use crate::harness::{Details, NoProgress, Progress, ReadError, Session, Wanted, text};
 use crate::limits;
 use crate::protocol::{LastMessage, Role};
 use rusqlite::params;
 use std::ops::ControlFlow;
 
 /// Reads what is wanted of a session.
-pub fn read(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
-    let attendant = wanted.attendant.unwrap_or(&Patient);
+pub fn read(session: &Session, wanted: Wanted) -> Result<Details, ReadError> {
+    let progress = wanted.progress.unwrap_or(&NoProgress);
     let mut details = Details::default();
     if wanted.topics {
         let of_file = is_transcript(&session.location);
         details.topics = if of_file { transcript_topics(session)? } else { database_topics(session, wanted)? };
     }
     if wanted.last_message {
-        details.last_message = last_message(session, attendant)?;
+        details.last_message = last_message(session, progress)?;
     }
     if wanted.message_count {
-        details.message_count = load::backwards(session, None, attendant, u64::default, |count, event, _| {
+        details.message_count = load::backwards(session, None, progress, u64::default, |count, event, _| {
             *count += u64::from(is_counted(event));
             ControlFlow::Continue(())
         })?;
@@ -38,8 +38,8 @@ fn is_counted(event: &Event<'_>) -> bool {
     })
 }
 
-fn transcript_topics(session: &Session) -> Result<Vec<String>, Skip> {
-    let mut ends = Ends::default();
+fn transcript_topics(session: &Session) -> Result<Vec<String>, ReadError> {
+    let mut ends = HeadTail::default();
     let file = ends.open(&session.location)?;
     loop {
         let prompts = ends.head().filter_map(|line| text::excerpt(&Event::parse(line)?.prompt()?));
@@ -50,8 +50,8 @@ fn transcript_topics(session: &Session) -> Result<Vec<String>, Skip> {
     }
 }
 
-fn database_topics(session: &Session, wanted: Wanted) -> Result<Vec<String>, Skip> {
-    read_session(session, wanted.attendant, |connection| {
+fn database_topics(session: &Session, wanted: Wanted) -> Result<Vec<String>, ReadError> {
+    read_session(session, wanted.progress, |connection| {
         let Some(events) = Events::of(connection)? else { return Ok(Vec::new()) };
         let columns = events.columns(limits::LINE_MAX);
         let query = format!("select {columns} from transcript_events e where session_id = ?1 order by seq limit ?2");
@@ -69,11 +69,11 @@ fn database_topics(session: &Session, wanted: Wanted) -> Result<Vec<String>, Ski
 }
 
 /// The newest message with text.
-fn last_message(session: &Session, attendant: &dyn Attendant) -> Result<Option<LastMessage>, Skip> {
+fn last_message(session: &Session, progress: &dyn Progress) -> Result<Option<LastMessage>, ReadError> {
     let (_, last) = load::backwards(
         session,
         None,
-        attendant,
+        progress,
         Default::default,
         |(seen, last): &mut (usize, Option<LastMessage>), event, _| {
             *seen += 1;

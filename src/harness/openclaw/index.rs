@@ -1,6 +1,6 @@
 //! The index of an agent's transcripts: what conversations are called, and which sessions they are now.
 
-use crate::harness::{Name, Reading, Remark, Skip, text};
+use crate::harness::{Name, ReadError, Reading, Remark, text};
 use crate::limits;
 use crate::platform::files::open_regular;
 use crate::protocol::{Parent, Relation};
@@ -35,14 +35,14 @@ enum Known {
     Other(serde::de::IgnoredAny),
 }
 
-pub fn read(path: &Path) -> Result<Reading, Skip> {
+pub fn read(path: &Path) -> Result<Reading, ReadError> {
     let file = open_regular(path)?;
     if file.metadata()?.len() == 0 {
-        return Err(Skip::Empty);
+        return Err(ReadError::Empty);
     }
     let bounded = BufReader::new(file).take(limits::UNPACKED_MAX);
     let known: BTreeMap<String, Known> = serde_json::from_reader(bounded)
-        .map_err(|error| Skip::Malformed(format!("not an index of sessions: {error}")))?;
+        .map_err(|error| ReadError::Malformed(format!("not an index of sessions: {error}")))?;
     let entries: BTreeMap<&str, &Entry> = known
         .iter()
         .filter_map(|(key, known)| match known {

@@ -2,7 +2,7 @@
 //! directory tells which gateway has that. The mark stays when a gateway is killed, so it counts only if it was made
 //! since the one that lives began. Old versions kept those files in a directory of all users, and no such marks.
 
-use crate::harness::{Activities, Live, Root, Run, Session, Skip, text};
+use crate::harness::{Activities, Live, ReadError, Root, Run, Session, text};
 use crate::limits;
 use crate::platform::directory::{Kind, entries};
 use crate::platform::files::{read_small, resolve};
@@ -66,7 +66,7 @@ fn owner(root: &Root, path: PathBuf, activities: &mut Activities) -> Option<i32>
         Ok(bytes) => match serde_json::from_slice(&bytes) {
             Ok(gateway) => gateway,
             Err(error) => {
-                activities.fail(path, Skip::Malformed(format!("it names no gateway: {error}")));
+                activities.fail(path, ReadError::Malformed(format!("it names no gateway: {error}")));
                 return None;
             }
         },

@@ -8,20 +8,20 @@ use super::parts::{self, Position};
 use crate::harness::backward::{Backward, end_of_lines};
 use crate::harness::database::{Columns, read_session};
 use crate::harness::pages::Gathered;
-use crate::harness::{Attendant, End, Page, PageRequest, Session, Skip};
+use crate::harness::{End, Page, PageRequest, Progress, ReadError, Session};
 use crate::platform::files::open_regular;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::fmt;
 use std::ops::ControlFlow;
 
 /// The place behind all events.
-pub fn end(session: &Session, attendant: &dyn Attendant) -> Result<End, Skip> {
+pub fn end(session: &Session, progress: &dyn Progress) -> Result<End, ReadError> {
     let at = |place: Place| End { cursor: place.to_string(), count: None };
     if !session.parts.is_empty() {
-        return Ok(at(Place::Part { part: 0, at: 0, rest: parts::ends(session, attendant)? }));
+        return Ok(at(Place::Part { part: 0, at: 0, rest: parts::ends(session, progress)? }));
     }
     if is_transcript(&session.location) {
-        return Ok(at(Place::Line(end_of_lines(&open_regular(&session.location)?, attendant)?, Chain::Leaf)));
+        return Ok(at(Place::Line(end_of_lines(&open_regular(&session.location)?, progress)?, Chain::Leaf)));
     }
     let end = read_session(session, None, |connection| {
         if Events::of(connection)?.is_none() {
@@ -40,7 +40,7 @@ pub fn end(session: &Session, attendant: &dyn Attendant) -> Result<End, Skip> {
         let row = Place::Row(seq.saturating_add(1), Chain::Leaf);
         Ok(Some(listed.map_or(row, |(position, seq)| Place::Behind(position, seq))))
     })?;
-    end.map(at).ok_or(Skip::Vanished)
+    end.map(at).ok_or(ReadError::Vanished)
 }
 
 fn last_listed(connection: &Connection, session: &str) -> rusqlite::Result<Option<(i64, i64)>> {
@@ -108,8 +108,8 @@ impl Place {
 }
 
 /// Reads one page.
-pub fn page(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
-    let from = request.cursor.map(|cursor| Place::parse(cursor).ok_or(Skip::Cursor)).transpose()?;
+pub fn page(session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
+    let from = request.cursor.map(|cursor| Place::parse(cursor).ok_or(ReadError::Cursor)).transpose()?;
     let begin = || (Gathered::new(request), true);
     let take = |(gathered, ended): &mut (Gathered<Place>, bool), event: &Event<'_>, place: Place| {
         let Some(message) = event.message() else { return ControlFlow::Continue(()) };
@@ -121,7 +121,7 @@ pub fn page(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> 
         gathered.push(message, event.bytes(), place);
         if gathered.count() > request.limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let (gathered, ended) = backwards(session, from, request.attendant, begin, take)?;
+    let (gathered, ended) = backwards(session, from, request.progress, begin, take)?;
     Ok(gathered.into_placed(ended, Place::to_string, Place::own))
 }
 
@@ -130,22 +130,22 @@ pub fn page(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> 
 pub fn backwards<T>(
     session: &Session,
     from: Option<Place>,
-    attendant: &dyn Attendant,
+    progress: &dyn Progress,
     begin: impl Fn() -> T,
     take: impl Fn(&mut T, &Event<'_>, Place) -> ControlFlow<()>,
-) -> Result<T, Skip> {
+) -> Result<T, ReadError> {
     if !session.parts.is_empty() {
         let from = match from {
             None => None,
             Some(Place::Part { rest, .. }) => Some(rest),
-            Some(_) => return Err(Skip::Cursor),
+            Some(_) => return Err(ReadError::Cursor),
         };
-        return parts::backwards(session, from, attendant, begin(), take);
+        return parts::backwards(session, from, progress, begin(), take);
     }
     if is_transcript(&session.location) {
-        return lines(session, from, attendant, begin, take);
+        return lines(session, from, progress, begin, take);
     }
-    read_session(session, Some(attendant), |connection| {
+    read_session(session, Some(progress), |connection| {
         let way = match &from {
             None => Some(newest(connection, &session.id)?),
             Some(Place::Listed(position, seq)) => {
@@ -159,25 +159,25 @@ pub fn backwards<T>(
             Some(Place::Row(seq, chain)) => Some(Place::Row(*seq, chain.clone())),
             Some(Place::Line(..) | Place::Part { .. }) => None,
         };
-        let Some(way) = way else { return Ok(Err(Skip::Cursor)) };
-        rows(connection, &session.id, way, attendant, &begin, &take)
+        let Some(way) = way else { return Ok(Err(ReadError::Cursor)) };
+        rows(connection, &session.id, way, progress, &begin, &take)
     })?
 }
 
 fn lines<T>(
     session: &Session,
     from: Option<Place>,
-    attendant: &dyn Attendant,
+    progress: &dyn Progress,
     begin: impl Fn() -> T,
     take: impl Fn(&mut T, &Event<'_>, Place) -> ControlFlow<()>,
-) -> Result<T, Skip> {
+) -> Result<T, ReadError> {
     let (place, mut chain) = match from {
         None => (None, Chain::Leaf),
         Some(Place::Line(at, chain)) => (Some(at), chain),
-        Some(_) => return Err(Skip::Cursor),
+        Some(_) => return Err(ReadError::Cursor),
     };
     let file = open_regular(&session.location)?;
-    let mut lines = Backward::of(&file, place, attendant)?;
+    let mut lines = Backward::of(&file, place, progress)?;
     let mut taken = begin();
     while chain != Chain::Complete
         && let Some((at, line)) = lines.record()?
@@ -194,15 +194,15 @@ fn rows<T>(
     connection: &Connection,
     session: &str,
     from: Place,
-    attendant: &dyn Attendant,
+    progress: &dyn Progress,
     begin: impl Fn() -> T,
     take: impl Fn(&mut T, &Event<'_>, Place) -> ControlFlow<()>,
-) -> rusqlite::Result<Result<T, Skip>> {
+) -> rusqlite::Result<Result<T, ReadError>> {
     let Some(events) = Events::of(connection)? else {
-        return Ok(Err(Skip::Malformed("no events of conversations in it".to_owned())));
+        return Ok(Err(ReadError::Malformed("no events of conversations in it".to_owned())));
     };
     if is_packed_away(connection, session)? {
-        return Ok(Err(Skip::Malformed("its messages were packed away, to where they are not read".to_owned())));
+        return Ok(Err(ReadError::Malformed("its messages were packed away, to where they are not read".to_owned())));
     }
     let columns = events.columns_or_sizes();
     let (query, before, mut chain) = match from {
@@ -222,7 +222,7 @@ fn rows<T>(
             seq,
             Some(chain),
         ),
-        Place::Line(..) | Place::Part { .. } | Place::Behind(..) => return Ok(Err(Skip::Cursor)),
+        Place::Line(..) | Place::Part { .. } | Place::Behind(..) => return Ok(Err(ReadError::Cursor)),
     };
     let mut statement = connection.prepare(&query)?;
     let mut rows = statement.query(params![session, before])?;
@@ -230,8 +230,8 @@ fn rows<T>(
     while chain != Some(Chain::Complete)
         && let Some(row) = rows.next()?
     {
-        if attendant.cancelled() {
-            return Ok(Err(Skip::Cancelled));
+        if progress.is_cancelled() {
+            return Ok(Err(ReadError::Cancelled));
         }
         let seq: i64 = row.get(3)?;
         let text = event_text(row);

@@ -18,11 +18,11 @@ mod registered;
 mod tests;
 mod transcript;
 
-use super::jsonl::Ends;
+use super::jsonl::HeadTail;
 use super::walk::stamp;
 use super::{
-    Activities, Attendant, Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session,
-    Skip, Source, Store, Wanted, ids,
+    Activities, Details, End, Environment, Finder, Found, Home, Page, PageRequest, Progress, ReadError, Reading, Root,
+    Session, Source, Store, Wanted, ids,
 };
 use crate::platform::directory::entries;
 use crate::platform::files::Stamp;
@@ -74,7 +74,7 @@ impl Store for OpenClaw {
         }
     }
 
-    fn read(&self, source: &Source, ends: &mut Ends) -> Result<Reading, Skip> {
+    fn read(&self, source: &Source, ends: &mut HeadTail) -> Result<Reading, ReadError> {
         if source.path.ends_with(INDEX) {
             index::read(&source.path)
         } else if is_transcript(&source.path) {
@@ -84,11 +84,11 @@ impl Store for OpenClaw {
         }
     }
 
-    fn details(&self, _: &[Root], session: &Session, wanted: Wanted) -> Result<Details, Skip> {
+    fn details(&self, _: &[Root], session: &Session, wanted: Wanted) -> Result<Details, ReadError> {
         details::read(session, wanted)
     }
 
-    fn load(&self, _: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
+    fn load(&self, _: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
         load::page(session, request)
     }
 
@@ -107,8 +107,8 @@ impl Store for OpenClaw {
         live::read(root, sessions)
     }
 
-    fn end(&self, session: &Session, attendant: &dyn Attendant) -> Result<End, Skip> {
-        load::end(session, attendant)
+    fn end(&self, session: &Session, progress: &dyn Progress) -> Result<End, ReadError> {
+        load::end(session, progress)
     }
 
     /// The program opens conversations, which it calls by keys; of the sessions of one only the current can be opened.
@@ -170,7 +170,7 @@ fn walk_transcripts(finder: &mut Finder, directory: &Path) {
         if found.name == INDEX || is_transcript(&found.path) {
             finder.source(found, None);
         } else {
-            finder.skip(found, Skip::Name);
+            finder.skip(found, ReadError::Name);
         }
     }
 }

@@ -5,7 +5,7 @@ use super::chain::Chain;
 use super::event::Event;
 use super::load::Place;
 use crate::harness::backward::{Backward, end_of_lines};
-use crate::harness::{Attendant, Session, Skip};
+use crate::harness::{Progress, ReadError, Session};
 use crate::platform::files::open_regular;
 use std::fs::File;
 use std::ops::ControlFlow;
@@ -20,27 +20,27 @@ pub fn files(session: &Session) -> impl Iterator<Item = &Path> {
 }
 
 /// The positions behind all events.
-pub fn ends(session: &Session, attendant: &dyn Attendant) -> Result<Vec<Position>, Skip> {
-    files(session).map(|path| Ok((end_of_lines(&open_regular(path)?, attendant)?, Chain::Leaf))).collect()
+pub fn ends(session: &Session, progress: &dyn Progress) -> Result<Vec<Position>, ReadError> {
+    files(session).map(|path| Ok((end_of_lines(&open_regular(path)?, progress)?, Chain::Leaf))).collect()
 }
 
 /// Goes through the events of all transcripts, from the newest or from a place on.
 pub fn backwards<T>(
     session: &Session,
     from: Option<Vec<Position>>,
-    attendant: &dyn Attendant,
+    progress: &dyn Progress,
     mut taken: T,
     take: impl Fn(&mut T, &Event<'_>, Place) -> ControlFlow<()>,
-) -> Result<T, Skip> {
+) -> Result<T, ReadError> {
     let opened: Vec<File> = files(session).map(open_regular).collect::<Result<_, _>>()?;
     let positions = match from {
         Some(from) => from.into_iter().map(|(at, chain)| (Some(at), chain)).collect(),
         None => vec![(None, Chain::Leaf); opened.len()],
     };
     if positions.len() != opened.len() {
-        return Err(Skip::Cursor);
+        return Err(ReadError::Cursor);
     }
-    let streams = opened.iter().zip(positions).map(|(file, position)| Stream::new(file, position, attendant));
+    let streams = opened.iter().zip(positions).map(|(file, position)| Stream::new(file, position, progress));
     let mut streams: Vec<Stream<'_>> = streams.collect::<Result<_, _>>()?;
     while let Some(part) = newest(&streams) {
         let Some(pending) = streams[part].pending.take() else { break };
@@ -87,22 +87,22 @@ struct Pending {
 }
 
 impl<'a> Stream<'a> {
-    fn new(file: &'a File, from: (Option<u64>, Chain), attendant: &'a dyn Attendant) -> Result<Self, Skip> {
+    fn new(file: &'a File, from: (Option<u64>, Chain), progress: &'a dyn Progress) -> Result<Self, ReadError> {
         let end = from.0.map_or_else(|| file.metadata().map(|metadata| metadata.len()), Ok)?;
-        let lines = Backward::of(file, from.0, attendant)?;
+        let lines = Backward::of(file, from.0, progress)?;
         let mut stream = Self { lines, position: (end, from.1), pending: None };
         stream.advance()?;
         Ok(stream)
     }
 
-    fn skip(&mut self) -> Result<(), Skip> {
+    fn skip(&mut self) -> Result<(), ReadError> {
         if let Some(pending) = self.pending.take() {
             self.position = (pending.at, pending.chain);
         }
         self.advance()
     }
 
-    fn advance(&mut self) -> Result<(), Skip> {
+    fn advance(&mut self) -> Result<(), ReadError> {
         let mut chain = self.position.1.clone();
         while chain != Chain::Complete
             && let Some((at, line)) = self.lines.record()?

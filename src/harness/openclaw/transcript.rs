@@ -2,9 +2,9 @@
 
 use super::event::Event;
 use super::{TAKEN_OVER, agent_of};
-use crate::harness::jsonl::Ends;
+use crate::harness::jsonl::HeadTail;
 use crate::harness::walk::stem;
-use crate::harness::{Session, Skip, Source, ids, text};
+use crate::harness::{ReadError, Session, Source, ids, text};
 use crate::protocol::Role;
 use std::fs::File;
 
@@ -22,23 +22,23 @@ struct Facts {
     model: Option<Box<str>>,
 }
 
-pub fn read(source: &Source, ends: &mut Ends) -> Result<Session, Skip> {
+pub fn read(source: &Source, ends: &mut HeadTail) -> Result<Session, ReadError> {
     let file = ends.open(&source.path)?;
     let mut facts = Facts::default();
     facts.take_head(&file, ends)?;
     facts.take_tail(&file, ends)?;
     if facts.trace {
-        return Err(Skip::Name);
+        return Err(ReadError::Name);
     }
     if !facts.records {
-        return Err(Skip::NoRecords);
+        return Err(ReadError::NoRecords);
     }
     if !facts.messages && ends.whole() {
-        return Err(Skip::NoMessages);
+        return Err(ReadError::NoMessages);
     }
     let id = facts.id.as_deref().filter(|id| ids::is_usable(id)).unwrap_or_else(|| stem(&source.path));
     if !ids::is_usable(id) {
-        return Err(Skip::Name);
+        return Err(ReadError::Name);
     }
     let mut session = Session::new(id, source);
     // What a migration left there is put away, and its program no longer opens it.
@@ -55,7 +55,7 @@ pub fn read(source: &Source, ends: &mut Ends) -> Result<Session, Skip> {
 }
 
 impl Facts {
-    fn take_head(&mut self, file: &File, ends: &mut Ends) -> Result<(), Skip> {
+    fn take_head(&mut self, file: &File, ends: &mut HeadTail) -> Result<(), ReadError> {
         loop {
             for event in ends.head().filter_map(Event::parse) {
                 self.trace |= event.is_trace();
@@ -81,7 +81,7 @@ impl Facts {
         self.prompt = event.prompt().and_then(|prompt| text::title(&prompt));
     }
 
-    fn take_tail(&mut self, file: &File, ends: &mut Ends) -> Result<(), Skip> {
+    fn take_tail(&mut self, file: &File, ends: &mut HeadTail) -> Result<(), ReadError> {
         loop {
             let mut newest = None;
             for event in ends.tail_reversed().filter_map(Event::parse) {

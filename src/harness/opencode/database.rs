@@ -6,7 +6,7 @@ use crate::harness::database::{
     Columns, bounded, each_listed, has_row, integer, left_out, read_list, read_session, short, size, text as column,
 };
 use crate::harness::pages::Gathered;
-use crate::harness::{Details, End, Page, PageRequest, Reading, Session, Skip, Source, Wanted, messages, text};
+use crate::harness::{Details, End, Page, PageRequest, ReadError, Reading, Session, Source, Wanted, messages, text};
 use crate::limits;
 use crate::protocol::{Parent, Relation};
 use rusqlite::types::ValueRef;
@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 /// Every session that has a message.
-pub fn read(source: &Source) -> Result<Reading, Skip> {
+pub fn read(source: &Source) -> Result<Reading, ReadError> {
     let sessions = read_list(source, |connection| {
         let Some(query) = listing(connection)? else { return Ok(None) };
         let mut sessions = Vec::new();
@@ -31,7 +31,8 @@ pub fn read(source: &Source) -> Result<Reading, Skip> {
         })?;
         Ok(Some(sessions))
     })?;
-    let sessions = sessions.ok_or_else(|| Skip::Malformed("no tables of sessions and messages in it".to_owned()))?;
+    let sessions =
+        sessions.ok_or_else(|| ReadError::Malformed("no tables of sessions and messages in it".to_owned()))?;
     Ok(Reading { sessions, ..Reading::default() })
 }
 
@@ -106,8 +107,8 @@ fn complete(connection: &Connection, session: &mut Session) -> rusqlite::Result<
 }
 
 /// What costs more to know.
-pub fn details(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
-    read_session(session, wanted.attendant, |connection| {
+pub fn details(session: &Session, wanted: Wanted) -> Result<Details, ReadError> {
+    read_session(session, wanted.progress, |connection| {
         let conversation = Conversation::open(connection, &session.id, limits::LINE_MAX)?;
         let mut details = Details::default();
         if wanted.topics {
@@ -134,7 +135,7 @@ pub fn details(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
 }
 
 /// The place behind all messages.
-pub fn end(session: &Session) -> Result<End, Skip> {
+pub fn end(session: &Session) -> Result<End, ReadError> {
     let end = read_session(session, None, |connection| {
         if !has_row(connection, "session", &session.id)? {
             return Ok(None);
@@ -160,17 +161,17 @@ pub fn end(session: &Session) -> Result<End, Skip> {
         position.second = Some(newest.map_or(0, |seq| seq.saturating_add(1)));
         Ok(Some(End { cursor: position.to_cursor(), count: Some(first.unsigned_abs() + second) }))
     })?;
-    end.ok_or(Skip::Vanished)
+    end.ok_or(ReadError::Vanished)
 }
 
 /// One page of messages. Its place in the order is the cursor: a message's time and id.
-pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
-    let before = request.cursor.map(|cursor| Position::parse(cursor).ok_or(Skip::Cursor)).transpose()?;
-    let mut page = read_session(session, Some(request.attendant), |connection| {
+pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
+    let before = request.cursor.map(|cursor| Position::parse(cursor).ok_or(ReadError::Cursor)).transpose()?;
+    let mut page = read_session(session, Some(request.progress), |connection| {
         let conversation = Conversation::open(connection, &session.id, limits::LINE_MAX)?;
         let (mut gathered, mut ended, mut unfinished) = (Gathered::new(request), true, false);
         conversation.newest_first(before.as_ref(), &mut |mut stored, older| {
-            if gathered.is_full() || request.attendant.cancelled() {
+            if gathered.is_full() || request.progress.is_cancelled() {
                 ended = false;
                 return Ok(ControlFlow::Break(()));
             }
@@ -189,8 +190,8 @@ pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> 
             ..gathered.into_placed(ended, |(older, _)| older.to_cursor(), |(_, place)| place.clone())
         })
     })?;
-    if request.attendant.cancelled() {
-        return Err(Skip::Cancelled);
+    if request.progress.is_cancelled() {
+        return Err(ReadError::Cancelled);
     }
     messages::name_results(&mut page.messages, &[]);
     Ok(page)

@@ -4,7 +4,7 @@
 use super::database::is_placeholder;
 use super::record::{Opened, Revert, Stored};
 use crate::harness::walk::stem;
-use crate::harness::{Details, End, Page, PageRequest, Session, Skip, Source, Wanted, pages, text};
+use crate::harness::{Details, End, Page, PageRequest, ReadError, Session, Source, Wanted, pages, text};
 use crate::limits;
 use crate::platform::directory::entries;
 use crate::platform::files::read_small;
@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// One session.
-pub fn read(source: &Source) -> Result<Session, Skip> {
+pub fn read(source: &Source) -> Result<Session, ReadError> {
     let info = info(&source.path)?;
     let conversation = Conversation::open(&source.path, &info)?;
     let mut session = Session::new(stem(&source.path), source);
@@ -41,7 +41,7 @@ pub fn read(source: &Source) -> Result<Session, Skip> {
 }
 
 /// What costs more to know.
-pub fn details(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
+pub fn details(session: &Session, wanted: Wanted) -> Result<Details, ReadError> {
     let conversation = Conversation::open(&session.location, &info(&session.location)?)?;
     let mut details = Details::default();
     if wanted.topics {
@@ -58,7 +58,7 @@ pub fn details(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
 }
 
 /// The place behind all messages.
-pub fn end(session: &Session) -> Result<End, Skip> {
+pub fn end(session: &Session) -> Result<End, ReadError> {
     let conversation = Conversation::open(&session.location, &info(&session.location)?)?;
     // No id follows on another one but with a letter more.
     let cursor = conversation.messages.last().map(|id| format!("{id} ")).unwrap_or_default();
@@ -66,11 +66,11 @@ pub fn end(session: &Session) -> Result<End, Skip> {
 }
 
 /// One page of messages. The cursor is the id of the oldest that is in it.
-pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
+pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
     let mut conversation = Conversation::open(&session.location, &info(&session.location)?)?;
     if let Some(cursor) = request.cursor {
         if !cursor.starts_with("msg_") {
-            return Err(Skip::Cursor);
+            return Err(ReadError::Cursor);
         }
         conversation.messages.retain(|id| id.as_str() < cursor);
     }
@@ -79,8 +79,8 @@ pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> 
         if stored.len() > request.limit {
             break;
         }
-        if request.attendant.cancelled() {
-            return Err(Skip::Cancelled);
+        if request.progress.is_cancelled() {
+            return Err(ReadError::Cancelled);
         }
         stored.extend(conversation.stored(id));
     }
@@ -88,13 +88,13 @@ pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> 
 }
 
 /// The session's own record.
-fn info(path: &Path) -> Result<Value, Skip> {
+fn info(path: &Path) -> Result<Value, ReadError> {
     let bytes = read_small(path, limits::SIDE_FILE)?;
     if bytes.is_empty() {
-        return Err(Skip::Empty);
+        return Err(ReadError::Empty);
     }
     let info = text::value(&String::from_utf8_lossy(&bytes)).filter(Value::is_object);
-    info.ok_or(Skip::NoRecords)
+    info.ok_or(ReadError::NoRecords)
 }
 
 /// The messages of one session that still count.
@@ -107,13 +107,13 @@ struct Conversation {
 }
 
 impl Conversation {
-    fn open(path: &Path, info: &Value) -> Result<Self, Skip> {
-        let (directory, parts) = places(path).ok_or(Skip::Name)?;
+    fn open(path: &Path, info: &Value) -> Result<Self, ReadError> {
+        let (directory, parts) = places(path).ok_or(ReadError::Name)?;
         let revert = Revert::of(&info["revert"]);
         let mut messages = ids(&directory);
         messages.retain(|id| revert.as_ref().is_none_or(|revert| revert.keeps(id)));
         if messages.is_empty() {
-            return Err(Skip::NoMessages);
+            return Err(ReadError::NoMessages);
         }
         Ok(Self { directory, parts, messages, revert })
     }

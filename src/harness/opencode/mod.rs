@@ -8,11 +8,11 @@ mod record;
 #[cfg(test)]
 mod tests;
 
-use super::jsonl::Ends;
+use super::jsonl::HeadTail;
 use super::walk::stamp;
 use super::{
-    Attendant, Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source,
-    Store, Wanted, ids,
+    Details, End, Environment, Finder, Found, Home, Page, PageRequest, Progress, ReadError, Reading, Root, Session,
+    Source, Store, Wanted, ids,
 };
 use crate::limits;
 use crate::platform::{files::Stamp, sqlite};
@@ -76,19 +76,19 @@ impl Store for OpenCode {
         }
     }
 
-    fn read(&self, source: &Source, _: &mut Ends) -> Result<Reading, Skip> {
+    fn read(&self, source: &Source, _: &mut HeadTail) -> Result<Reading, ReadError> {
         if is_file(&source.path) { files::read(source).map(Reading::from) } else { database::read(source) }
     }
 
-    fn details(&self, _: &[Root], session: &Session, wanted: Wanted) -> Result<Details, Skip> {
+    fn details(&self, _: &[Root], session: &Session, wanted: Wanted) -> Result<Details, ReadError> {
         if is_file(&session.location) { files::details(session, wanted) } else { database::details(session, wanted) }
     }
 
-    fn load(&self, _: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
+    fn load(&self, _: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
         if is_file(&session.location) { files::load(session, request) } else { database::load(session, request) }
     }
 
-    fn end(&self, session: &Session, _: &dyn Attendant) -> Result<End, Skip> {
+    fn end(&self, session: &Session, _: &dyn Progress) -> Result<End, ReadError> {
         if is_file(&session.location) { files::end(session) } else { database::end(session) }
     }
 
@@ -165,7 +165,7 @@ fn walk_sessions(finder: &mut Finder, sessions: &Path, messages: &Path) {
                 let beside = fs::metadata(messages.join(id)).ok().map(|metadata| Stamp::of(&metadata));
                 finder.source(found, beside);
             }
-            None => finder.skip(found, Skip::Name),
+            None => finder.skip(found, ReadError::Name),
         }
     }
 }

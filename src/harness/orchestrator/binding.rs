@@ -3,7 +3,7 @@
 use super::{DEFAULT_PROFILE, PROFILES};
 use crate::harness::database::{Columns, read_list};
 use crate::harness::text::{self, member};
-use crate::harness::{Session, Skip, Source, ids};
+use crate::harness::{ReadError, Session, Source, ids};
 use crate::limits;
 use crate::platform::files::resolve;
 use crate::protocol::{Harness, Parent, Relation};
@@ -55,10 +55,10 @@ struct Worker<'a> {
 }
 
 /// The bindings of a database.
-pub fn read(source: &Source) -> Result<Vec<Session>, Skip> {
+pub fn read(source: &Source) -> Result<Vec<Session>, ReadError> {
     let home = source.path.parent().unwrap_or(&source.path);
     let scope = resolve(&home.join("sessions"));
-    let scope = scope.to_str().ok_or(Skip::NotUtf8)?;
+    let scope = scope.to_str().ok_or(ReadError::NotUtf8)?;
     let profile = profile(home);
     let rows = read_list(source, |connection| {
         let known = Columns::of(connection, "gateway_routing")?.has_all(&["scope", "session_key", "entry_json"]);
@@ -67,11 +67,11 @@ pub fn read(source: &Source) -> Result<Vec<Session>, Skip> {
         }
         rows(connection, scope, |key, entry| session(source, profile, key, entry)).map(Some)
     })?;
-    let rows = rows.ok_or_else(|| Skip::Malformed("no table of bindings in it".to_owned()))?;
+    let rows = rows.ok_or_else(|| ReadError::Malformed("no table of bindings in it".to_owned()))?;
     match rows {
         Rows::Own(sessions) => Ok(sessions),
         Rows::OfAnother(scope) => {
-            Err(Skip::Malformed(format!("its rows are of a home at {scope}: it was copied or moved")))
+            Err(ReadError::Malformed(format!("its rows are of a home at {scope}: it was copied or moved")))
         }
     }
 }

@@ -5,10 +5,10 @@ mod binding;
 #[cfg(test)]
 mod tests;
 
-use super::jsonl::Ends;
+use super::jsonl::HeadTail;
 use super::{
-    Attendant, Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source,
-    Store, Wanted,
+    Details, End, Environment, Finder, Found, Home, Page, PageRequest, Progress, ReadError, Reading, Root, Session,
+    Source, Store, Wanted,
 };
 use crate::platform::sqlite;
 use crate::protocol::{Harness, Resume, RootOrigin};
@@ -51,21 +51,21 @@ impl Store for Orchestrator {
         }
     }
 
-    fn read(&self, source: &Source, _: &mut Ends) -> Result<Reading, Skip> {
+    fn read(&self, source: &Source, _: &mut HeadTail) -> Result<Reading, ReadError> {
         Ok(Reading { sessions: binding::read(source)?, ..Reading::default() })
     }
 
-    fn details(&self, _: &[Root], _: &Session, _: Wanted) -> Result<Details, Skip> {
+    fn details(&self, _: &[Root], _: &Session, _: Wanted) -> Result<Details, ReadError> {
         Ok(Details::default())
     }
 
-    fn load(&self, _: &[Root], _: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
+    fn load(&self, _: &[Root], _: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
         // The messages are the worker's, under the worker's own id.
-        if request.cursor.is_some() { Err(Skip::Cursor) } else { Ok(Page::default()) }
+        if request.cursor.is_some() { Err(ReadError::Cursor) } else { Ok(Page::default()) }
     }
 
-    fn end(&self, _: &Session, _: &dyn Attendant) -> Result<End, Skip> {
-        Err(Skip::NoMessages)
+    fn end(&self, _: &Session, _: &dyn Progress) -> Result<End, ReadError> {
+        Err(ReadError::NoMessages)
     }
 
     fn resume(&self, _: &Root, _: &Session) -> Option<Resume> {

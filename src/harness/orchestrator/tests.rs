@@ -69,7 +69,7 @@ fn every_fixture_binding_has_its_right_values() {
         assert_eq!((session.workspace.as_deref(), session.model.as_deref(), session.archived), (None, None, false));
         assert_eq!((listing.details(id), listing.load(id)), (Details::default(), Vec::new()));
         assert!(Orchestrator.resume(&listing.root, session).is_none() && !session.resumable);
-        assert!(matches!(listing.page(id, Some("1"), 1), Err(Skip::Cursor)));
+        assert!(matches!(listing.page(id, Some("1"), 1), Err(ReadError::Cursor)));
     }
     assert_eq!(listing.skipped(), []);
 }

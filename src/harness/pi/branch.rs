@@ -7,7 +7,7 @@ use crate::harness::backward::{Backward, begins_line, end_of_lines};
 use crate::harness::jsonl::first_record;
 use crate::harness::pages::Gathered;
 use crate::harness::text::member;
-use crate::harness::{Attendant, End, Page, PageRequest, Session, Skip};
+use crate::harness::{End, Page, PageRequest, Progress, ReadError, Session};
 use crate::limits;
 use crate::platform::files::{open_regular, read_at};
 use crate::protocol::Message;
@@ -61,16 +61,16 @@ pub struct Branch<'a> {
 }
 
 impl<'a> Branch<'a> {
-    pub fn new(file: &'a File, place: Place, attendant: &'a dyn Attendant) -> Result<Self, Skip> {
+    pub fn new(file: &'a File, place: Place, progress: &'a dyn Progress) -> Result<Self, ReadError> {
         let mut head = vec![0; limits::HEAD_FIRST];
         let count = read_at(file, &mut head, 0)?;
         let first = first_record(&head[..count]).and_then(Record::parse);
         let list = first.is_some_and(|header| header.begins_a_list());
-        Ok(Self { lines: Backward::new(file, place.end, attendant), place, list })
+        Ok(Self { lines: Backward::new(file, place.end, progress), place, list })
     }
 
     /// The next entry, and where its line begins.
-    pub fn next_entry(&mut self) -> Result<Option<(u64, Vec<u8>)>, Skip> {
+    pub fn next_entry(&mut self) -> Result<Option<(u64, Vec<u8>)>, ReadError> {
         while self.place.next != Next::None {
             let Some((at, line)) = self.lines.record()? else { break };
             let Some(record) = Record::parse(line).filter(|record| !record.is("session")) else { continue };
@@ -90,7 +90,7 @@ impl<'a> Branch<'a> {
         Ok(None)
     }
 
-    fn next_message(&mut self) -> Result<Option<Message>, Skip> {
+    fn next_message(&mut self) -> Result<Option<Message>, ReadError> {
         while let Some((_, line)) = self.next_entry()? {
             let message = Record::parse(&line).and_then(|record| message::of(&record));
             if message.is_some() {
@@ -102,26 +102,26 @@ impl<'a> Branch<'a> {
 }
 
 /// The place behind all entries that are whole.
-pub fn end(session: &Session, attendant: &dyn Attendant) -> Result<End, Skip> {
-    let end = end_of_lines(&open_regular(&session.location)?, attendant)?;
+pub fn end(session: &Session, progress: &dyn Progress) -> Result<End, ReadError> {
+    let end = end_of_lines(&open_regular(&session.location)?, progress)?;
     Ok(End { cursor: Place::end(end).cursor(), count: None })
 }
 
 /// Reads one page.
-pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
+pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
     let file = open_regular(&session.location)?;
     let size = file.metadata()?.len();
     let place = match request.cursor {
         Some(cursor) => {
-            let place = Place::parse(cursor, size).ok_or(Skip::Cursor)?;
+            let place = Place::parse(cursor, size).ok_or(ReadError::Cursor)?;
             if !begins_line(&file, place.end)? {
-                return Err(Skip::Cursor);
+                return Err(ReadError::Cursor);
             }
             place
         }
         None => Place::end(size),
     };
-    let mut branch = Branch::new(&file, place, request.attendant)?;
+    let mut branch = Branch::new(&file, place, request.progress)?;
     let mut gathered = Gathered::new(request);
     while !gathered.is_full()
         && let Some(message) = branch.next_message()?

@@ -1,9 +1,9 @@
 //! What a list needs of a session, from its two ends.
 
 use super::record::Record;
-use crate::harness::jsonl::{Ends, first_record};
+use crate::harness::jsonl::{HeadTail, first_record};
 use crate::harness::text::{self, member};
-use crate::harness::{Session, Skip, Source, ids, walk};
+use crate::harness::{ReadError, Session, Source, ids, walk};
 use crate::limits;
 use crate::platform::files::{open_regular, read_at};
 use crate::protocol::{Parent, Relation, Role};
@@ -67,7 +67,7 @@ fn owned(text: Option<impl AsRef<str>>) -> Option<Box<str>> {
 }
 
 /// Reads a session from the two ends of its file.
-pub fn session(source: &Source, ends: &mut Ends) -> Result<Session, Skip> {
+pub fn session(source: &Source, ends: &mut HeadTail) -> Result<Session, ReadError> {
     let file = ends.open(&source.path)?;
     let head = loop {
         let head = Facts::of(ends.head());
@@ -84,14 +84,14 @@ pub fn session(source: &Source, ends: &mut Ends) -> Result<Session, Skip> {
         }
     };
     if !head.records {
-        return Err(Skip::NoRecords);
+        return Err(ReadError::NoRecords);
     }
     if ends.whole() && !head.messages {
-        return Err(Skip::NoMessages);
+        return Err(ReadError::NoMessages);
     }
     let known = head.id.is_some();
     let id = head.id.or_else(|| owned(id_in_name(&source.path))).filter(|id| ids::is_usable(id));
-    let mut session = Session::new(&id.ok_or(Skip::NoRecords)?, source);
+    let mut session = Session::new(&id.ok_or(ReadError::NoRecords)?, source);
     session.title = tail.name.or(head.name).flatten().or(head.prompt);
     session.workspace = head.workspace;
     session.model = tail.model.or(head.model).or(tail.chosen).or(head.chosen);

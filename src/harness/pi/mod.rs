@@ -9,10 +9,10 @@ mod record;
 #[cfg(test)]
 mod tests;
 
-use super::jsonl::Ends;
+use super::jsonl::HeadTail;
 use super::{
-    Attendant, Details, End, Environment, Finder, Found, Home, Page, PageRequest, Reading, Root, Session, Skip, Source,
-    Store, Wanted, ids,
+    Details, End, Environment, Finder, Found, Home, Page, PageRequest, Progress, ReadError, Reading, Root, Session,
+    Source, Store, Wanted, ids,
 };
 use crate::limits;
 use crate::platform::files::read_small;
@@ -65,20 +65,20 @@ impl Store for Pi {
         });
     }
 
-    fn read(&self, source: &Source, ends: &mut Ends) -> Result<Reading, Skip> {
+    fn read(&self, source: &Source, ends: &mut HeadTail) -> Result<Reading, ReadError> {
         list::session(source, ends).map(Reading::from)
     }
 
-    fn details(&self, _: &[Root], session: &Session, wanted: Wanted) -> Result<Details, Skip> {
+    fn details(&self, _: &[Root], session: &Session, wanted: Wanted) -> Result<Details, ReadError> {
         details::read(session, wanted)
     }
 
-    fn load(&self, _: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
+    fn load(&self, _: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
         branch::load(session, request)
     }
 
-    fn end(&self, session: &Session, attendant: &dyn Attendant) -> Result<End, Skip> {
-        branch::end(session, attendant)
+    fn end(&self, session: &Session, progress: &dyn Progress) -> Result<End, ReadError> {
+        branch::end(session, progress)
     }
 
     fn resume(&self, root: &Root, session: &Session) -> Option<Resume> {
@@ -95,7 +95,7 @@ impl Store for Pi {
 }
 
 fn source(finder: &mut Finder, found: Found) {
-    if found.name.ends_with(".jsonl") { finder.source(found, None) } else { finder.skip(found, Skip::Name) }
+    if found.name.ends_with(".jsonl") { finder.source(found, None) } else { finder.skip(found, ReadError::Name) }
 }
 
 /// The directory that the user's settings name for sessions.

@@ -1,8 +1,8 @@
 //! What costs more to know of a session.
 
 use super::message::Line;
-use crate::harness::jsonl::{self, Ends};
-use crate::harness::{Details, Session, Skip, Wanted, text};
+use crate::harness::jsonl::{self, HeadTail};
+use crate::harness::{Details, ReadError, Session, Wanted, text};
 use crate::limits;
 use crate::protocol::{LastMessage, Role};
 use std::fs::File;
@@ -10,8 +10,8 @@ use std::io::BufReader;
 use std::ops::ControlFlow;
 
 /// Reads what is wanted of a session.
-pub fn read(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
-    let mut ends = Ends::default();
+pub fn read(session: &Session, wanted: Wanted) -> Result<Details, ReadError> {
+    let mut ends = HeadTail::default();
     let file = ends.open(&session.location)?;
     let mut details = Details::default();
     if wanted.topics {
@@ -29,7 +29,7 @@ pub fn read(session: &Session, wanted: Wanted) -> Result<Details, Skip> {
     Ok(details)
 }
 
-fn topics(file: &File, ends: &mut Ends) -> Result<Vec<String>, Skip> {
+fn topics(file: &File, ends: &mut HeadTail) -> Result<Vec<String>, ReadError> {
     loop {
         let prompts = ends.head().filter_map(Line::parse).filter(|line| line.role() == Some(Role::User));
         let topics: Vec<_> = prompts.filter_map(|line| text::excerpt(&line.text()?)).take(limits::TOPICS).collect();
@@ -39,7 +39,7 @@ fn topics(file: &File, ends: &mut Ends) -> Result<Vec<String>, Skip> {
     }
 }
 
-fn last_message(file: &File, ends: &mut Ends) -> Result<Option<LastMessage>, Skip> {
+fn last_message(file: &File, ends: &mut HeadTail) -> Result<Option<LastMessage>, ReadError> {
     loop {
         let last = ends.tail_reversed().filter_map(Line::parse).find_map(|line| {
             Some(LastMessage { role: line.role()?, text: text::excerpt(&line.text()?)?, timestamp_ms: None })

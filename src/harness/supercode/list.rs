@@ -2,9 +2,9 @@
 
 use super::message::Line;
 use super::{ARCHIVED, META};
-use crate::harness::jsonl::Ends;
+use crate::harness::jsonl::HeadTail;
 use crate::harness::text::{self, member};
-use crate::harness::{Session, Skip, Source, ids, walk};
+use crate::harness::{ReadError, Session, Source, ids, walk};
 use crate::limits;
 use crate::platform::files::read_small;
 use crate::protocol::{Parent, Relation, Role};
@@ -55,10 +55,10 @@ impl<'a> Side<'a> {
 }
 
 /// Reads a session.
-pub fn session(source: &Source, ends: &mut Ends) -> Result<Session, Skip> {
+pub fn session(source: &Source, ends: &mut HeadTail) -> Result<Session, ReadError> {
     let name = walk::stem(&source.path);
     if !ids::is_usable(name) {
-        return Err(Skip::Name);
+        return Err(ReadError::Name);
     }
     let mut session = Session::new(name, source);
     let prompt = conversation(&source.path, ends)?;
@@ -82,7 +82,7 @@ pub fn session(source: &Source, ends: &mut Ends) -> Result<Session, Skip> {
 }
 
 /// The first prompt of a conversation that somebody spoke in.
-fn conversation(path: &Path, ends: &mut Ends) -> Result<Option<Box<str>>, Skip> {
+fn conversation(path: &Path, ends: &mut HeadTail) -> Result<Option<Box<str>>, ReadError> {
     let file = ends.open(path)?;
     loop {
         let mut lines = ends.head().filter_map(Line::parse).peekable();
@@ -93,8 +93,8 @@ fn conversation(path: &Path, ends: &mut Ends) -> Result<Option<Box<str>>, Skip> 
         let prompt = prompts.filter_map(|line| text::title(&line.text()?)).next();
         if prompt.is_some() || !ends.grow_head(&file)? {
             return match (records, said || !ends.whole()) {
-                (false, _) => Err(Skip::NoRecords),
-                (true, false) => Err(Skip::NoMessages),
+                (false, _) => Err(ReadError::NoRecords),
+                (true, false) => Err(ReadError::NoMessages),
                 (true, true) => Ok(prompt),
             };
         }
@@ -116,7 +116,7 @@ struct Log {
     last_at_ms: Option<i64>,
 }
 
-fn log(path: &Path, ends: &mut Ends) -> Log {
+fn log(path: &Path, ends: &mut HeadTail) -> Log {
     if ends.open(path).is_err() {
         return Log::default();
     }

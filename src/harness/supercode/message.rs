@@ -4,7 +4,7 @@ use crate::harness::backward::{Backward, end_of_lines};
 use crate::harness::messages::image;
 use crate::harness::pages::Gathered;
 use crate::harness::text::{self, member};
-use crate::harness::{Attendant, End, Page, PageRequest, Session, Skip};
+use crate::harness::{End, Page, PageRequest, Progress, ReadError, Session};
 use crate::platform::files::open_regular;
 use crate::protocol::{Block, Message, Role};
 use serde::Deserialize;
@@ -50,16 +50,16 @@ impl<'a> Line<'a> {
 }
 
 /// The place behind all lines that are whole.
-pub fn end(session: &Session, attendant: &dyn Attendant) -> Result<End, Skip> {
-    let end = end_of_lines(&open_regular(&session.location)?, attendant)?;
+pub fn end(session: &Session, progress: &dyn Progress) -> Result<End, ReadError> {
+    let end = end_of_lines(&open_regular(&session.location)?, progress)?;
     Ok(End { cursor: end.to_string(), count: None })
 }
 
 /// Reads one page.
-pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
+pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
     let file = open_regular(&session.location)?;
-    let end = request.cursor.map(|cursor| cursor.parse().map_err(|_| Skip::Cursor)).transpose()?;
-    let mut lines = Backward::of(&file, end, request.attendant)?;
+    let end = request.cursor.map(|cursor| cursor.parse().map_err(|_| ReadError::Cursor)).transpose()?;
+    let mut lines = Backward::of(&file, end, request.progress)?;
     let mut gathered = Gathered::new(request);
     while !gathered.is_full()
         && let Some((at, line)) = lines.record()?

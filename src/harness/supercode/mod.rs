@@ -7,10 +7,10 @@ mod message;
 #[cfg(test)]
 mod tests;
 
-use super::jsonl::Ends;
+use super::jsonl::HeadTail;
 use super::{
-    Attendant, Details, End, Environment, Finder, Home, Page, PageRequest, Reading, Root, Session, Skip, Source, Store,
-    Wanted, walk,
+    Details, End, Environment, Finder, Home, Page, PageRequest, Progress, ReadError, Reading, Root, Session, Source,
+    Store, Wanted, walk,
 };
 use crate::protocol::{Harness, Resume, RootOrigin};
 use std::collections::{BTreeMap, HashSet};
@@ -61,20 +61,20 @@ impl Store for Supercode {
         walk_directory(finder, &root.path.join(ARCHIVED));
     }
 
-    fn read(&self, source: &Source, ends: &mut Ends) -> Result<Reading, Skip> {
+    fn read(&self, source: &Source, ends: &mut HeadTail) -> Result<Reading, ReadError> {
         list::session(source, ends).map(Reading::from)
     }
 
-    fn details(&self, _: &[Root], session: &Session, wanted: Wanted) -> Result<Details, Skip> {
+    fn details(&self, _: &[Root], session: &Session, wanted: Wanted) -> Result<Details, ReadError> {
         details::read(session, wanted)
     }
 
-    fn load(&self, _: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, Skip> {
+    fn load(&self, _: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
         message::load(session, request)
     }
 
-    fn end(&self, session: &Session, attendant: &dyn Attendant) -> Result<End, Skip> {
-        message::end(session, attendant)
+    fn end(&self, session: &Session, progress: &dyn Progress) -> Result<End, ReadError> {
+        message::end(session, progress)
     }
 
     fn workspace_mark(&self, directory: &str) -> Option<String> {
@@ -106,10 +106,10 @@ fn walk_directory(finder: &mut Finder, directory: &Path) {
             let meta = walk::stamp(&directory.join(name + META));
             finder.source(found, meta);
         } else if !is_member(&found.name, &families) && !found.is_dir() {
-            finder.skip(found, Skip::Name);
+            finder.skip(found, ReadError::Name);
         }
     }
-    finder.skipped.extend(lost.into_iter().map(|name| (directory.join(name + META), Skip::NoMessages)));
+    finder.skipped.extend(lost.into_iter().map(|name| (directory.join(name + META), ReadError::NoMessages)));
 }
 
 fn is_member(name: &str, families: &HashSet<String>) -> bool {

@@ -166,7 +166,7 @@ fn what_is_appended_does_not_shift_a_page() {
     let expected: Vec<_> = ["1", "2", "3", "4"].map(|n| message(Role::User, text(n))).into();
     assert_eq!(second.messages, expected);
     for cursor in ["", "x", "-1", "99999"] {
-        assert!(matches!(listing.page("mine", Some(cursor), 4), Err(Skip::Cursor)), "{cursor}");
+        assert!(matches!(listing.page("mine", Some(cursor), 4), Err(ReadError::Cursor)), "{cursor}");
     }
 }
 

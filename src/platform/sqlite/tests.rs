@@ -220,7 +220,7 @@ fn what_is_half_done_and_too_large_to_copy_is_busy() {
     fs::File::options().write(true).open(&path).unwrap().set_len(limits::DATABASE_COPY).unwrap();
     let error = read(&path, &Budget::of_list(), |_| Ok(())).unwrap_err();
     assert!(matches!(error, Error::Large) && error.is_busy());
-    assert_eq!(crate::harness::Skip::from(error).reason(), "busy");
+    assert_eq!(crate::harness::ReadError::from(error).reason(), "busy");
 }
 
 #[test]

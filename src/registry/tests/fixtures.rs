@@ -1,7 +1,7 @@
 //! What sources say of each other's sessions, over stores that the programs wrote.
 
 use crate::harness::testing::{Tree, details, fixture, whole};
-use crate::harness::{Followed, Follower, Homes, Patient, Root, Session, store_of};
+use crate::harness::{Followed, Follower, Homes, NoProgress, Root, Session, store_of};
 use crate::protocol::{Block, Harness, Message, Parent, Relation, RootOrigin};
 use crate::registry::Registry;
 use crate::registry::inventory::Row;
@@ -14,7 +14,8 @@ use std::path::Path;
 fn row<T>(harness: Harness, home: &Path, session: &str, ask: impl Fn(&Row) -> T) -> T {
     let mut homes = Homes::default();
     homes.add_named(harness, home, RootOrigin::Flag);
-    let snapshot = Registry::new(homes, "test".to_owned(), crate::runtime::testing::none()).snapshot(&Patient).unwrap();
+    let snapshot =
+        Registry::new(homes, "test".to_owned(), crate::runtime::testing::none()).snapshot(&NoProgress).unwrap();
     ask(&snapshot.stored.rows[snapshot.stored.find(harness, session).unwrap()])
 }
 
@@ -78,7 +79,7 @@ fn transcripts_of_one_id_are_one_session_with_all_messages() {
     assert_eq!((details.message_count, &*details.topics), (3, &[expected[0].to_owned()][..]));
     assert_eq!(details.last_message.unwrap().text, expected[2]);
 
-    let (mut follower, _) = Follower::begin(store, &roots, session.clone(), false, &Patient).unwrap();
+    let (mut follower, _) = Follower::begin(store, &roots, session.clone(), false, &NoProgress).unwrap();
     for part in [&session.location, &session.parts[0].path] {
         let text = part.file_stem().unwrap().to_str().unwrap();
         let time = "2026-09-01T10:09:00.000Z";
@@ -88,7 +89,7 @@ fn transcripts_of_one_id_are_one_session_with_all_messages() {
         let event = json!({ "type": "message", "id": text, "parentId": parent, "timestamp": time, "message": message });
         let mut file = fs::File::options().append(true).open(part).unwrap();
         writeln!(file, "{event}").unwrap();
-        let Followed::Appended(messages) = follower.read(&roots, &Patient).unwrap() else { panic!("{text}") };
+        let Followed::Appended(messages) = follower.read(&roots, &NoProgress).unwrap() else { panic!("{text}") };
         assert_eq!(texts(messages), [text]);
     }
 }
@@ -104,7 +105,8 @@ fn coverage_names_the_files_of_a_session_that_is_listed_with_another_one() {
     );
     let mut homes = Homes::default();
     homes.add_named(Harness::OpenClaw, home.path(), RootOrigin::Flag);
-    let snapshot = Registry::new(homes, "test".to_owned(), crate::runtime::testing::none()).snapshot(&Patient).unwrap();
+    let snapshot =
+        Registry::new(homes, "test".to_owned(), crate::runtime::testing::none()).snapshot(&NoProgress).unwrap();
     let report = &snapshot.stored.reports[0];
     let skipped = |path: &Path| {
         let path = path.display().to_string();

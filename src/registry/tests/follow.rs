@@ -33,16 +33,16 @@ impl Machine {
     }
 
     fn load(&self, id: &str, cursor: Option<&str>) -> Vec<Message> {
-        let request = PageRequest { cursor, limit: 1_000, attendant: &Patient, own_only: false };
-        let snapshot = self.registry.snapshot(&Patient).unwrap();
+        let request = PageRequest { cursor, limit: 1_000, progress: &NoProgress, own_only: false };
+        let snapshot = self.registry.snapshot(&NoProgress).unwrap();
         let loaded = snapshot.load(id, &self.grant, &self.registry.roots(), &request).unwrap().unwrap();
         assert_eq!(loaded.next_cursor, None);
         loaded.messages
     }
 
     fn try_follow(&self, id: &str) -> Option<Client<'_>> {
-        let snapshot = self.registry.snapshot(&Patient).unwrap();
-        let followed = snapshot.follow(id, &self.grant, &self.registry.roots(), &Patient).unwrap();
+        let snapshot = self.registry.snapshot(&NoProgress).unwrap();
+        let followed = snapshot.follow(id, &self.grant, &self.registry.roots(), &NoProgress).unwrap();
         let (following, entry, cursor) = followed?;
         assert_eq!(entry.id, id);
         let told = self.load(id, Some(&cursor));
@@ -65,17 +65,17 @@ impl Client<'_> {
     /// Reads, and where the session was lost looks it up, as a service does.
     fn read(&mut self) -> Option<&'static str> {
         let (machine, roots) = (self.machine, self.machine.registry.roots());
-        let mut outcome = self.following.read(&roots, &Patient).unwrap();
+        let mut outcome = self.following.read(&roots, &NoProgress).unwrap();
         if let Outcome::Lost = outcome {
-            let snapshot = machine.registry.snapshot(&Patient).unwrap();
-            outcome = self.following.review(&snapshot, &machine.grant, &roots, &Patient).unwrap();
+            let snapshot = machine.registry.snapshot(&NoProgress).unwrap();
+            outcome = self.following.review(&snapshot, &machine.grant, &roots, &NoProgress).unwrap();
         }
         self.take(outcome)
     }
 
     fn review(&mut self, grant: &Grant) -> Option<&'static str> {
-        let snapshot = self.machine.registry.snapshot(&Patient).unwrap();
-        let outcome = self.following.review(&snapshot, grant, &self.machine.registry.roots(), &Patient).unwrap();
+        let snapshot = self.machine.registry.snapshot(&NoProgress).unwrap();
+        let outcome = self.following.review(&snapshot, grant, &self.machine.registry.roots(), &NoProgress).unwrap();
         self.take(outcome)
     }
 
@@ -121,15 +121,15 @@ fn prompt(text: &str) -> String {
 #[test]
 fn what_the_cursor_leads_to_and_what_is_told_is_everything_once() {
     let machine = Machine::new();
-    let snapshot = machine.registry.snapshot(&Patient).unwrap();
+    let snapshot = machine.registry.snapshot(&NoProgress).unwrap();
     let (mut following, _, cursor) =
-        snapshot.follow(CODEX, &machine.grant, &machine.registry.roots(), &Patient).unwrap().unwrap();
+        snapshot.follow(CODEX, &machine.grant, &machine.registry.roots(), &NoProgress).unwrap().unwrap();
     let path = following.location().unwrap().to_owned();
     let before = machine.load(CODEX, None);
     // What comes between following and loading is told, and not loaded with the cursor.
     append(&path, &prompt("more"));
     assert_eq!(machine.load(CODEX, Some(&cursor)), before);
-    let outcome = following.read(&machine.registry.roots(), &Patient).unwrap();
+    let outcome = following.read(&machine.registry.roots(), &NoProgress).unwrap();
     let Outcome::Event(SessionEvent::Appended { messages }) = outcome else { panic!("{outcome:?}") };
     assert_eq!([before, messages].concat(), machine.load(CODEX, None));
 }

@@ -79,6 +79,6 @@ fn an_entry_in_a_later_root_is_found_by_its_id_and_a_profile_by_its_name() {
     let (_home, registry) = registry_of(world, Homes::default());
     let of = |profile: &str| listed(&registry, &Query { profile: Some(profile.to_owned()), ..Query::default() });
     assert_eq!((of("work"), of("other")), (vec![(id.clone(), None)], vec![]));
-    let entry = registry.snapshot(&Patient).unwrap().describe(&id, &Grant::all(), &[], &Patient).unwrap();
+    let entry = registry.snapshot(&NoProgress).unwrap().describe(&id, &Grant::all(), &[], &NoProgress).unwrap();
     assert_eq!((entry.id, entry.session_id, entry.profile), (id, "1".to_owned(), Some("work".to_owned())));
 }

@@ -1,7 +1,7 @@
 //! The inventory over real files that change between calls.
 
 use crate::authority::Grant;
-use crate::harness::Patient;
+use crate::harness::NoProgress;
 use crate::protocol::{AuthorityRequest, Entry, Query, Relation, State};
 use crate::registry::*;
 use proptest::prelude::*;
@@ -44,9 +44,9 @@ impl Machine {
         limit: usize,
         grant: &Grant,
     ) -> crate::protocol::ListResult {
-        let snapshot = self.registry.snapshot(&Patient).unwrap();
+        let snapshot = self.registry.snapshot(&NoProgress).unwrap();
         let roots = self.registry.roots();
-        snapshot.list(&Request { query, cursor, limit, grant, roots: &roots }, &Patient).unwrap()
+        snapshot.list(&Request { query, cursor, limit, grant, roots: &roots }, &NoProgress).unwrap()
     }
 
     fn list(&self, query: &Query) -> Vec<Entry> {

@@ -14,8 +14,8 @@ use super::scan::RootScan;
 use super::{Registry, Request};
 use crate::authority::Grant;
 use crate::harness::{
-    Details, Environment, Finder, Homes, Name, Page, PageRequest, Patient, Reading, Root, Session, Skip, Source, Store,
-    Wanted, jsonl::Ends,
+    Details, Environment, Finder, Homes, Name, NoProgress, Page, PageRequest, ReadError, Reading, Root, Session,
+    Source, Store, Wanted, jsonl::HeadTail,
 };
 use crate::protocol::{Harness, Parent, Query, Relation, Resume, RootOrigin};
 use serde_json::{Value, json};
@@ -49,7 +49,7 @@ impl Store for Counters {
         }
     }
 
-    fn read(&self, source: &Source, _: &mut Ends) -> Result<Reading, Skip> {
+    fn read(&self, source: &Source, _: &mut HeadTail) -> Result<Reading, ReadError> {
         let value: Value = serde_json::from_slice(&fs::read(&source.path)?).unwrap();
         let text = |of: &Value, name: &str| of[name].as_str().map(Box::from);
         let list = |name: &str| value[name].as_array().cloned().unwrap_or_default();
@@ -74,12 +74,12 @@ impl Store for Counters {
         })
     }
 
-    fn details(&self, _: &[Root], _: &Session, _: Wanted) -> Result<Details, Skip> {
-        Err(Skip::Vanished)
+    fn details(&self, _: &[Root], _: &Session, _: Wanted) -> Result<Details, ReadError> {
+        Err(ReadError::Vanished)
     }
 
-    fn load(&self, _: &[Root], _: &Session, _: &PageRequest<'_>) -> Result<Page, Skip> {
-        Err(Skip::Vanished)
+    fn load(&self, _: &[Root], _: &Session, _: &PageRequest<'_>) -> Result<Page, ReadError> {
+        Err(ReadError::Vanished)
     }
 
     fn workspace_mark(&self, directory: &str) -> Option<String> {
@@ -115,7 +115,7 @@ fn world(roots: &[&[Value]]) -> World {
     }
     let mut scans: Vec<_> =
         paths.iter().map(|root| RootScan::with_store(GOOSE.named_root(root), Some(GOOSE))).collect();
-    scans.iter_mut().for_each(|scan| scan.refresh(&Patient).unwrap());
+    scans.iter_mut().for_each(|scan| scan.refresh(&NoProgress).unwrap());
     World { home, roots: paths, scans }
 }
 
@@ -134,12 +134,12 @@ fn told(stored: &Stored) -> Vec<(String, Option<&str>)> {
 
 /// What a list of all pages of one entry gives: ids and workspaces.
 fn listed(registry: &Registry, query: &Query) -> Vec<(String, Option<String>)> {
-    let snapshot = registry.snapshot(&Patient).unwrap();
+    let snapshot = registry.snapshot(&NoProgress).unwrap();
     let (mut found, mut cursor) = (Vec::new(), None::<String>);
     loop {
         let request =
             Request { query, cursor: cursor.as_deref(), limit: 1, grant: &Grant::all(), roots: &registry.roots() };
-        let page = snapshot.list(&request, &Patient).unwrap();
+        let page = snapshot.list(&request, &NoProgress).unwrap();
         found.extend(page.entries.into_iter().map(|entry| (entry.id, entry.workspace)));
         cursor = page.next_cursor;
         if cursor.is_none() {

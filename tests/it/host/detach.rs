@@ -14,9 +14,9 @@ use std::process::Stdio;
 use std::time::Instant;
 
 /// Ends a detached host with the test.
-struct Ends(i32);
+struct HeadTail(i32);
 
-impl Drop for Ends {
+impl Drop for HeadTail {
     fn drop(&mut self) {
         let _ = kill(Pid::from_raw(self.0), Signal::SIGKILL);
     }
@@ -41,7 +41,7 @@ fn it_returns_when_it_is_ready_and_the_host_stands_alone() {
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
     let ready: Value = serde_json::from_slice(&run.stdout).unwrap();
     let pid = ready["pid"].as_i64().unwrap() as i32;
-    let ends = Ends(pid);
+    let ends = HeadTail(pid);
     // Nothing of it is left in the host.
     let mut closed = [PollFd::new(left.as_fd(), PollFlags::POLLIN)];
     poll(&mut closed, PollTimeout::try_from(DEADLINE).unwrap()).unwrap();
@@ -72,7 +72,7 @@ fn it_says_the_same_to_a_person() {
     let said = String::from_utf8(run.stdout).unwrap();
     let mut server = serve(home);
     let live = entry(&mut server);
-    let _ends = Ends(live["owner"]["pid"].as_i64().unwrap() as i32);
+    let _ends = HeadTail(live["owner"]["pid"].as_i64().unwrap() as i32);
     let id = live["runtimeId"].as_str().unwrap();
     assert!(said.starts_with("hosting ACP agent in /"), "{said}");
     assert!(said.contains(&format!("\nruntime {id}\n")), "{said}");

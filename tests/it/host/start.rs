@@ -43,9 +43,9 @@ fn marked(mark: &Path) -> i32 {
 }
 
 /// Kills the host of every runtime that is listed, at the end of the test.
-struct Ends(Vec<i32>);
+struct HeadTail(Vec<i32>);
 
-impl Drop for Ends {
+impl Drop for HeadTail {
     fn drop(&mut self) {
         for pid in &self.0 {
             let _ = kill(Pid::from_raw(*pid), Signal::SIGKILL);
@@ -66,7 +66,7 @@ fn what_is_started_is_listed_at_once_and_outlives_its_client_and_its_server() {
     let started = server.request("runtime/start", start(&workspace)).result();
     let live = entry(&mut server);
     let pid = live["owner"]["pid"].as_i64().unwrap() as i32;
-    let _ends = Ends(vec![pid]);
+    let _ends = HeadTail(vec![pid]);
     assert_eq!((&live["runtimeId"], &live["endpoint"]), (&started["runtimeId"], &started["endpoint"]));
     assert_eq!((&live["workspace"], &live["harness"]), (&json!(workspace.canonicalize().unwrap()), &json!("acp")));
     let mut other = beside(&server);
@@ -246,7 +246,7 @@ fn a_session_to_load_is_told_to_the_agent_and_is_no_word_of_a_command_line() {
     }
     server.request("runtime/start", load("loader", "--old one")).result();
     let live = entry(&mut server);
-    let _ends = Ends(vec![live["owner"]["pid"].as_i64().unwrap() as i32]);
+    let _ends = HeadTail(vec![live["owner"]["pid"].as_i64().unwrap() as i32]);
     assert_eq!(live["sessionId"], "--old one");
     // Live already, it is not loaded again.
     let failure = server.request("runtime/start", load("loader", "--old one")).error();

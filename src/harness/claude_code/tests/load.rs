@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
 
-fn load(session: &Session, cursor: Option<&str>, limit: usize) -> Result<Page, Skip> {
+fn load(session: &Session, cursor: Option<&str>, limit: usize) -> Result<Page, ReadError> {
     testing::page(&ClaudeCode, &[], session, cursor, limit)
 }
 
@@ -348,8 +348,8 @@ fn a_cursor_does_not_shift_and_a_bad_one_is_refused() {
     let ids = |page: &Page| page.messages.iter().map(|message| message.id.clone().unwrap()).collect::<Vec<_>>();
     assert_eq!((ids(&first), ids(&second)), (vec!["r4".into(), "r5".into()], vec!["r2".into(), "r3".into()]));
     for bad in ["", "x", "1", "1.2", "1.2.x", "-1.0.newest", "999999.0.newest", "1.x.newest"] {
-        assert!(matches!(load(&session, Some(bad), 2), Err(Skip::Cursor)), "{bad}");
+        assert!(matches!(load(&session, Some(bad), 2), Err(ReadError::Cursor)), "{bad}");
     }
     fs::remove_file(&path).unwrap();
-    assert!(matches!(load(&session, None, 2), Err(Skip::Vanished)));
+    assert!(matches!(load(&session, None, 2), Err(ReadError::Vanished)));
 }

@@ -1,7 +1,7 @@
 //! Whole conversations: those of the fixtures were written out by hand from the raw records.
 
 use super::*;
-use crate::harness::Attendant;
+use crate::harness::Progress;
 use crate::harness::testing::Gone;
 use crate::limits;
 use crate::protocol::{Block, Message, Role};
@@ -320,12 +320,12 @@ struct Unpacking {
     last: AtomicU64,
 }
 
-impl Attendant for Unpacking {
-    fn cancelled(&self) -> bool {
+impl Progress for Unpacking {
+    fn is_cancelled(&self) -> bool {
         false
     }
 
-    fn progress(&self, message: &str, done: u64, _: Option<u64>) {
+    fn report(&self, message: &str, done: u64, _: Option<u64>) {
         if message == "unpacking" {
             let last = self.last.swap(done, Relaxed);
             self.bytes.fetch_add(if done > last { done - last } else { done }, Relaxed);
@@ -346,7 +346,7 @@ fn paging_through_a_compressed_rollout_unpacks_it_a_fixed_number_of_times() {
         let unpacking = Unpacking::default();
         let (mut cursor, mut count): (Option<String>, usize) = (None, 0);
         loop {
-            let request = PageRequest { cursor: cursor.as_deref(), limit: 20, attendant: &unpacking, own_only: false };
+            let request = PageRequest { cursor: cursor.as_deref(), limit: 20, progress: &unpacking, own_only: false };
             let page = Codex.load(std::slice::from_ref(&listing.root), listing.of(ID), &request).unwrap();
             count += page.messages.len();
             cursor = page.next;
@@ -355,7 +355,7 @@ fn paging_through_a_compressed_rollout_unpacks_it_a_fixed_number_of_times() {
             }
         }
         assert_eq!(count as u64, listing.details(ID).message_count);
-        assert!(matches!(listing.page(ID, Some("0.18446744073709551615.2"), 2), Err(Skip::Cursor)));
+        assert!(matches!(listing.page(ID, Some("0.18446744073709551615.2"), 2), Err(ReadError::Cursor)));
         let unpacked = unpacking.bytes.into_inner();
         assert!(unpacked < 4 * text.len() as u64, "{unpacked} bytes for {}", text.len());
     }
@@ -409,10 +409,10 @@ fn a_cursor_does_not_shift_and_a_bad_one_is_refused() {
     );
     assert_eq!(second.next, None);
     for bad in ["", "x", "0", "0.1", "0.1.9", "0.999999.2", "1.0.2", "-1.0.2"] {
-        assert!(matches!(listing.page(ID, Some(bad), 2), Err(Skip::Cursor)), "{bad}");
+        assert!(matches!(listing.page(ID, Some(bad), 2), Err(ReadError::Cursor)), "{bad}");
     }
     fs::remove_file(&listing.of(ID).location).unwrap();
-    assert!(matches!(listing.page(ID, None, 2), Err(Skip::Vanished)));
+    assert!(matches!(listing.page(ID, None, 2), Err(ReadError::Vanished)));
 }
 
 #[test]
@@ -426,9 +426,9 @@ fn nobody_waits_for_what_nobody_wants() {
     );
     let listing = home.list();
     for id in [ID, OTHER] {
-        let request = PageRequest { cursor: None, limit: 1, attendant: &Gone, own_only: false };
+        let request = PageRequest { cursor: None, limit: 1, progress: &Gone, own_only: false };
         let loaded = Codex.load(std::slice::from_ref(&listing.root), listing.of(id), &request);
-        assert!(matches!(loaded, Err(Skip::Cancelled)));
+        assert!(matches!(loaded, Err(ReadError::Cancelled)));
     }
 }
 

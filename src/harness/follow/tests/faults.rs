@@ -236,15 +236,16 @@ fn a_flood_is_loaded_anew() {
     lines.append(flood.repeat(20));
     lines.appended(20);
     lines.append(flood.repeat(1_000));
-    let Followed::Rewritten(Some(cursor)) = lines.client.follower.read(&lines.client.roots, &Patient).unwrap() else {
+    let Followed::Rewritten(Some(cursor)) = lines.client.follower.read(&lines.client.roots, &NoProgress).unwrap()
+    else {
         panic!("not loaded anew")
     };
-    let request = PageRequest { cursor: Some(&cursor), limit: 1, own_only: false, attendant: &Patient };
+    let request = PageRequest { cursor: Some(&cursor), limit: 1, own_only: false, progress: &NoProgress };
     let page = Supercode.load(&[], &lines.client.follower.session, &request).unwrap();
     assert_eq!(page.messages.len(), 1);
     let two = line("two").repeat(limits::FOLLOW_MESSAGES - 50);
     lines.append(&two);
-    let Followed::Appended(messages) = lines.client.follower.read(&lines.client.roots, &Patient).unwrap() else {
+    let Followed::Appended(messages) = lines.client.follower.read(&lines.client.roots, &NoProgress).unwrap() else {
         panic!("not appended")
     };
     assert_eq!(messages.len(), limits::FOLLOW_MESSAGES - 50);
@@ -269,12 +270,12 @@ fn a_file_that_stands_still_is_not_opened() {
 #[derive(Default)]
 struct Listener(std::sync::atomic::AtomicU64);
 
-impl Attendant for Listener {
-    fn cancelled(&self) -> bool {
+impl Progress for Listener {
+    fn is_cancelled(&self) -> bool {
         false
     }
 
-    fn progress(&self, _: &str, done: u64, _: Option<u64>) {
+    fn report(&self, _: &str, done: u64, _: Option<u64>) {
         self.0.fetch_max(done, std::sync::atomic::Ordering::SeqCst);
     }
 }
@@ -284,7 +285,7 @@ fn what_is_read_depends_on_what_came_and_not_on_what_was_there() {
     let lines = Lines::of(&["one"]);
     lines.append(line(&"x".repeat(1_000)).repeat(4_000));
     let Client { mut follower, roots, .. } = lines.client;
-    follower.read(&roots, &Patient).unwrap();
+    follower.read(&roots, &NoProgress).unwrap();
     for _ in 0..3 {
         append(&lines.path, line("two").as_bytes());
         let listener = Listener::default();
@@ -298,7 +299,7 @@ fn who_left_hears_nothing_and_loses_nothing() {
     let mut lines = Lines::of(&["one"]);
     lines.append(line("two"));
     let gone = &crate::harness::testing::Gone;
-    assert!(matches!(lines.client.follower.read(&lines.client.roots, gone), Err(Skip::Cancelled)));
+    assert!(matches!(lines.client.follower.read(&lines.client.roots, gone), Err(ReadError::Cancelled)));
     lines.appended(1);
 }
 

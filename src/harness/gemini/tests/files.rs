@@ -82,10 +82,10 @@ fn what_is_appended_does_not_shift_a_page() {
     let second = listing.page(ID, first.next.as_deref(), 3).unwrap();
     assert_eq!(spoken(&second.messages), ["m4", "m5", "m6"]);
     for cursor in ["", "7", "a.b", "999.0", "-1.0"] {
-        assert!(matches!(listing.page(ID, Some(cursor), 3), Err(Skip::Cursor)), "{cursor}");
+        assert!(matches!(listing.page(ID, Some(cursor), 3), Err(ReadError::Cursor)), "{cursor}");
     }
-    let request = PageRequest { cursor: None, limit: 3, attendant: &Gone, own_only: false };
-    assert!(matches!(Gemini.load(&[], listing.of(ID), &request), Err(Skip::Cancelled)));
+    let request = PageRequest { cursor: None, limit: 3, progress: &Gone, own_only: false };
+    assert!(matches!(Gemini.load(&[], listing.of(ID), &request), Err(ReadError::Cancelled)));
 }
 
 #[test]

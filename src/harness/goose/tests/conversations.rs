@@ -148,9 +148,9 @@ fn a_cursor_does_not_shift_and_no_other_is_taken() {
         let texts: Vec<_> =
             next.messages.iter().map(|message| serde_json::to_value(&message.content).unwrap()).collect();
         assert_eq!((texts, next.next), (vec![said("one"), said("two")], None));
-        assert!(matches!(listing.page(id, Some("x"), 1), Err(Skip::Cursor)));
-        let gone = PageRequest { cursor: None, limit: 1, attendant: &Gone, own_only: false };
-        assert!(matches!(Goose.load(&[], listing.of(id), &gone), Err(Skip::Cancelled)));
+        assert!(matches!(listing.page(id, Some("x"), 1), Err(ReadError::Cursor)));
+        let gone = PageRequest { cursor: None, limit: 1, progress: &Gone, own_only: false };
+        assert!(matches!(Goose.load(&[], listing.of(id), &gone), Err(ReadError::Cancelled)));
     }
 }
 

@@ -205,9 +205,9 @@ fn a_cursor_does_not_shift_and_no_other_is_taken() {
         (ids(&first), ids(&next), &next.next),
         (vec!["3".to_owned()], vec!["1".to_owned(), "2".to_owned()], &None)
     );
-    assert!(matches!(listing.page("s", Some("x"), 1), Err(Skip::Cursor)));
-    let gone = PageRequest { cursor: None, limit: 1, attendant: &Gone, own_only: false };
-    assert!(matches!(Hermes.load(&[], listing.of("s"), &gone), Err(Skip::Cancelled)));
+    assert!(matches!(listing.page("s", Some("x"), 1), Err(ReadError::Cursor)));
+    let gone = PageRequest { cursor: None, limit: 1, progress: &Gone, own_only: false };
+    assert!(matches!(Hermes.load(&[], listing.of("s"), &gone), Err(ReadError::Cancelled)));
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn a_cursor_does_not_shift_when_events_are_added() {
     let second = page(&session, rest.next.as_deref(), 100).unwrap();
     assert_eq!(second.messages[..], all[..5]);
     for cursor in ["", "listed", "listed 3 99", "line 0 leaf", "row x leaf", "row 1 what", "else 1 2"] {
-        assert!(matches!(page(&session, Some(cursor), 1), Err(Skip::Cursor)), "{cursor}");
+        assert!(matches!(page(&session, Some(cursor), 1), Err(ReadError::Cursor)), "{cursor}");
     }
 
     let home = Home::copied("v2026.5.7");
@@ -102,10 +102,10 @@ fn a_cursor_does_not_shift_when_events_are_added() {
     let second = page(&session, first.next.as_deref(), 100).unwrap();
     assert_eq!([second.messages, first.messages].concat(), all);
     for cursor in ["line 1 any", "line 999999 any", "row 1 any", "listed 1 1"] {
-        assert!(matches!(page(&session, Some(cursor), 1), Err(Skip::Cursor)), "{cursor}");
+        assert!(matches!(page(&session, Some(cursor), 1), Err(ReadError::Cursor)), "{cursor}");
     }
-    let cancelled = PageRequest { cursor: None, limit: 1, attendant: &Gone, own_only: false };
-    assert!(matches!(OpenClaw.load(&[], &session, &cancelled), Err(Skip::Cancelled)));
+    let cancelled = PageRequest { cursor: None, limit: 1, progress: &Gone, own_only: false };
+    assert!(matches!(OpenClaw.load(&[], &session, &cancelled), Err(ReadError::Cancelled)));
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn a_session_whose_events_were_packed_away_is_listed_and_says_so() {
     let listing = home.list();
     let session = listing.of(SIDE);
     assert_eq!((session.title.as_deref(), session.updated_at_ms), (Some("My side task"), Some(EPOCH + 401_116)));
-    assert!(matches!(page(session, None, 1), Err(Skip::Malformed(_))));
+    assert!(matches!(page(session, None, 1), Err(ReadError::Malformed(_))));
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn details(session: &Session) -> Details {
     testing::details(&OpenClaw, &[], session)
 }
 
-fn page(session: &Session, cursor: Option<&str>, limit: usize) -> Result<Page, Skip> {
+fn page(session: &Session, cursor: Option<&str>, limit: usize) -> Result<Page, ReadError> {
     testing::page(&OpenClaw, &[], session, cursor, limit)
 }
 

@@ -145,11 +145,11 @@ fn a_cursor_does_not_shift_and_another_stores_is_told() {
     assert_eq!(ids(&next("ses_2", &second)), ["msg_1", "msg_2"]);
     assert_eq!(next("ses_1", &first).next, None);
     for (id, cursor) in [("ses_1", "msg_1"), ("ses_1", "x:msg_1"), ("ses_2", "1:msg_1")] {
-        assert!(matches!(listing.page(id, Some(cursor), 1), Err(Skip::Cursor)));
+        assert!(matches!(listing.page(id, Some(cursor), 1), Err(ReadError::Cursor)));
     }
-    let gone = PageRequest { cursor: None, limit: 1, attendant: &Gone, own_only: false };
+    let gone = PageRequest { cursor: None, limit: 1, progress: &Gone, own_only: false };
     for id in ["ses_1", "ses_2"] {
-        assert!(matches!(OpenCode.load(&[], listing.of(id), &gone), Err(Skip::Cancelled)));
+        assert!(matches!(OpenCode.load(&[], listing.of(id), &gone), Err(ReadError::Cancelled)));
     }
 }
 

@@ -70,7 +70,7 @@ fn a_page_goes_on_on_its_branch_whatever_is_appended() {
     let newest = listing.load(ID);
     assert_eq!(ids(&newest), ["a", "side", "e"]);
     for cursor in ["", "1", "x:a", "999999:a"] {
-        assert!(matches!(listing.page(ID, Some(cursor), 2), Err(Skip::Cursor)), "{cursor}");
+        assert!(matches!(listing.page(ID, Some(cursor), 2), Err(ReadError::Cursor)), "{cursor}");
     }
 }
 
