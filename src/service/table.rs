@@ -47,7 +47,7 @@ pub fn methods() -> Vec<Method> {
             &[],
             Inline,
             lifecycle::shutdown,
-            "HeadTail the conversation; only `exit` may follow.",
+            "Ends the conversation; only `exit` may follow.",
         ),
         waiting_row::<NarrowParams, NarrowResult, _>(
             NARROW,
@@ -86,7 +86,7 @@ pub fn methods() -> Vec<Method> {
             &[Observe],
             Blocking,
             watch::unwatch,
-            "HeadTail a subscription.",
+            "Ends a subscription.",
         ),
         row::<CoverageParams, CoverageResult>(
             "registry/coverage",
@@ -223,7 +223,7 @@ pub fn methods() -> Vec<Method> {
             "runtime/close",
             &[Terminate],
             runtime::close,
-            "HeadTail a runtime.",
+            "Ends a runtime.",
         ),
         waiting_row::<FollowParams, FollowResult, _>(
             "session/follow",
@@ -236,7 +236,7 @@ pub fn methods() -> Vec<Method> {
             &[Observe],
             Blocking,
             follow::unfollow,
-            "HeadTail following a session.",
+            "Ends following a session.",
         ),
         row::<Empty, PeerListResult>(
             "peer/list",
