@@ -49,6 +49,8 @@ pub const HEADER_BYTES: usize = 8 << 10;
 pub const CREDIBLE_FRAME_BYTES: u64 = 1 << 30;
 /// JSON nested deeper than this is refused.
 pub const NESTING: usize = 128;
+/// Frames of a client that are served in one turn, before other work of its connection.
+pub const FRAMES_TOGETHER: usize = 256;
 /// Room for bytes that is made before each read of a client, or of a program of ours.
 pub const READ_BYTES: usize = 32 << 10;
 /// Bytes of the beginning of a line over the bound that are told of it.

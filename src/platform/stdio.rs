@@ -137,12 +137,19 @@ async fn hung_up(descriptor: OwnedFd) -> io::Result<()> {
 
 impl AsyncRead for Input {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        match &mut self.0 {
-            #[cfg(unix)]
-            Reader::Pipe(pipe, _) => Pin::new(pipe).poll_read(cx, buffer),
-            #[cfg(unix)]
-            Reader::Socket(socket, _) => Pin::new(socket).poll_read(cx, buffer),
-            Reader::Thread(stdin) => Pin::new(stdin).poll_read(cx, buffer),
+        loop {
+            let read = match &mut self.0 {
+                #[cfg(unix)]
+                Reader::Pipe(pipe, _) => Pin::new(pipe).poll_read(cx, buffer),
+                #[cfg(unix)]
+                Reader::Socket(socket, _) => Pin::new(socket).poll_read(cx, buffer),
+                Reader::Thread(stdin) => Pin::new(stdin).poll_read(cx, buffer),
+            };
+            match read {
+                // A codec takes every error for the end of the input.
+                Poll::Ready(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => return read,
+            }
         }
     }
 }

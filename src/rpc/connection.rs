@@ -1,7 +1,7 @@
 //! One client: reads frames, admits calls, writes answers, and knows when it is over. All on one task, so that no
 //! lock and no second queue stands between a request and its answer.
 
-use super::frame::{Bad, Decoder, Frame, Framing, encode};
+use super::frame::{Bad, Frame, FrameDecoder, Framing, encode};
 use super::inflight::{Inflight, Place, WholeBatch};
 use super::message::{self, Call, Id, Incoming, Message};
 use super::outbox::{Kind, Outbox};
@@ -9,6 +9,7 @@ use crate::limits;
 use crate::platform::stdio::{Input, Output};
 use crate::protocol::{Notification, Reason, RpcError};
 use crate::service::{self, Client, Context, Phase, Service};
+use futures_core::Stream;
 use jsonrpsee::core::server::{ConnectionId, MethodCallback, MethodResponse};
 use jsonrpsee::types::{Id as InnerId, Params};
 use jsonrpsee::{Extensions, RpcModule};
@@ -16,13 +17,12 @@ use serde_json::value::RawValue;
 use std::collections::{HashMap, VecDeque};
 use std::future::{Future, poll_fn};
 use std::io;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll};
-use tokio::io::AsyncReadExt;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
-use tokio_util::bytes::BytesMut;
+use tokio_util::codec::FramedRead;
 use tokio_util::sync::CancellationToken;
 
 /// How a conversation ended.
@@ -56,10 +56,9 @@ pub async fn serve(
     let closed = output.closed();
     let mut connection = Connection {
         client: Arc::new(Client::new(&service, outgoing)),
-        decoder: Decoder::new(framing, service.limits().frame_bytes),
+        frames: FramedRead::new(input, FrameDecoder::new(framing, service.limits().frame_bytes)),
         service,
         module,
-        buffer: BytesMut::new(),
         outbox: Outbox::default(),
         inflight: Inflight::default(),
         output,
@@ -69,7 +68,7 @@ pub async fn serve(
         waits: false,
         read_first: false,
     };
-    let end = connection.run(input, notifications, results, closed, stop).await;
+    let end = connection.run(notifications, results, closed, stop).await;
     connection.service.end(&connection.client);
     connection.inflight.cancel_all();
     // Nothing that was started for the client outlives its server.
@@ -117,8 +116,7 @@ struct Connection {
     service: Arc<Service>,
     module: RpcModule<Service>,
     client: Arc<Client>,
-    decoder: Decoder,
-    buffer: BytesMut,
+    frames: FramedRead<Input, FrameDecoder>,
     outbox: Outbox,
     inflight: Inflight,
     output: Output,
@@ -135,13 +133,13 @@ struct Connection {
 /// What the connection waited for.
 enum Came {
     Notification(Notification),
-    Read(io::Result<usize>),
+    /// `None` at the end of input.
+    Frame(Option<Frame>),
 }
 
 impl Connection {
     async fn run(
         &mut self,
-        mut input: Input,
         mut notifications: mpsc::Receiver<Notification>,
         mut results: mpsc::UnboundedReceiver<Done>,
         closed: impl Future<Output = ()>,
@@ -152,7 +150,7 @@ impl Connection {
         let mut drain: Option<Instant> = None;
         tokio::pin!(closed, stop);
         loop {
-            self.take_frames(drain.is_some()).await;
+            self.take_queued().await;
             if let Some(end) = self.exit {
                 self.flush_last().await;
                 return Ok(end);
@@ -168,14 +166,13 @@ impl Connection {
                     gone = Box::pin(crate::platform::process::exited(pid));
                 }
             }
-            self.buffer.reserve(limits::READ_BYTES);
-            let may_read = drain.is_none() && !self.waits && self.outbox.refusal_bytes() < limits::REFUSAL_BYTES;
+            let may_read = drain.is_none() && self.takes_messages();
             let may_notify = drain.is_none() && self.outbox.bytes() < limits::NOTIFICATIONS_WAITING;
             self.read_first = !self.read_first;
-            let (outbox, output, buffer) = (&mut self.outbox, &mut self.output, &mut self.buffer);
+            let (outbox, output, frames) = (&mut self.outbox, &mut self.output, &mut self.frames);
             let (waiting, read_first) = (!outbox.is_empty(), self.read_first);
             let mut read = |cx: &mut TaskContext<'_>| match may_read {
-                true => pin!(input.read_buf(buffer)).poll(cx).map(Came::Read),
+                true => poll_frame(frames, cx).map(Came::Frame),
                 false => Poll::Pending,
             };
             let mut notification = |cx: &mut TaskContext<'_>| match may_notify {
@@ -211,9 +208,7 @@ impl Connection {
                             self.notify(&next);
                         }
                     }
-                    Came::Read(Ok(1..)) => {}
-                    Came::Read(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
-                    Came::Read(Ok(0) | Err(_)) => {
+                    Came::Frame(frame) => if !self.take_frames(frame).await {
                         self.service.end(&self.client);
                         drain = Some(Instant::now() + limits::DRAIN);
                     }
@@ -231,40 +226,57 @@ impl Connection {
         }
     }
 
-    /// Serves every whole frame that has come, up to a call that the others wait for.
-    async fn take_frames(&mut self, ended: bool) {
-        while !self.waits && self.outbox.refusal_bytes() < limits::REFUSAL_BYTES {
-            match self.queued.pop_front() {
-                Some(Queued::Message(message, place)) => {
-                    self.take(message, place).await;
-                    continue;
+    /// Whether the next message may be taken now.
+    fn takes_messages(&self) -> bool {
+        !self.waits && self.outbox.refusal_bytes() < limits::REFUSAL_BYTES
+    }
+
+    /// Serves a frame and those that arrived with it, so that their answers are written together. False at the end of input.
+    async fn take_frames(&mut self, mut next: Option<Frame>) -> bool {
+        let mut taken = 0;
+        while let Some(frame) = next {
+            self.take_frame(frame);
+            self.take_queued().await;
+            taken += 1;
+            if taken == limits::FRAMES_TOGETHER || self.exit.is_some() || !self.takes_messages() {
+                return true;
+            }
+            match poll_fn(|cx| Poll::Ready(poll_frame(&mut self.frames, cx))).await {
+                Poll::Ready(more) => next = more,
+                Poll::Pending => return true,
+            }
+        }
+        false
+    }
+
+    fn take_frame(&mut self, frame: Frame) {
+        let bytes = match frame {
+            Frame::Bad(bad) => return self.refuse_frame(&bad),
+            Frame::Message(bytes) => bytes,
+        };
+        match message::parse(&bytes) {
+            Err(error) => {
+                if error.reason() == Reason::ParseError {
+                    self.frames.decoder_mut().last_was_bad();
                 }
+                self.push(message::error_answer(&Id::Null, &error), Kind::Refusal);
+            }
+            Ok(Incoming::Single(message)) => self.queued.push_back(Queued::Message(message, Place::Alone)),
+            Ok(Incoming::Batch(messages)) => self.take_batch(messages),
+        }
+    }
+
+    /// Serves the messages of the frames that were taken, up to a call that the others wait for.
+    async fn take_queued(&mut self) {
+        while self.takes_messages() {
+            match self.queued.pop_front() {
+                Some(Queued::Message(message, place)) => self.take(message, place).await,
                 Some(Queued::EndOfBatch(batch)) => {
                     if let Some(whole) = self.inflight.close_batch(batch) {
                         self.push_batch(whole);
                     }
-                    continue;
                 }
-                None if self.exit.is_some() => return,
-                None => {}
-            }
-            let frame = match self.decoder.next(&mut self.buffer) {
-                None if ended => self.decoder.finish(&mut self.buffer),
-                next => next,
-            };
-            match frame {
                 None => return,
-                Some(Frame::Bad(bad)) => self.refuse_frame(&bad),
-                Some(Frame::Message(bytes)) => match message::parse(&bytes) {
-                    Err(error) => {
-                        if error.reason() == Reason::ParseError {
-                            self.decoder.last_was_bad();
-                        }
-                        self.push(message::error_answer(&Id::Null, &error), Kind::Refusal);
-                    }
-                    Ok(Incoming::Single(message)) => self.queued.push_back(Queued::Message(message, Place::Alone)),
-                    Ok(Incoming::Batch(messages)) => self.take_batch(messages),
-                },
             }
         }
     }
@@ -440,7 +452,7 @@ impl Connection {
     }
 
     fn push(&mut self, message: Vec<u8>, kind: Kind) {
-        self.outbox.push(encode(self.decoder.framing(), message), kind);
+        self.outbox.push(encode(self.frames.decoder().framing(), message), kind);
     }
 
     /// Writes what the client takes now, without waiting for it.
@@ -466,6 +478,11 @@ impl Connection {
 /// Tells that an answer went out. Most calls open nothing that waits for it.
 fn told(replied: watch::Sender<bool>) {
     let _ = replied.send(true);
+}
+
+/// The next frame, or `None` at the end of input. An error of the input ends it, too.
+fn poll_frame(frames: &mut FramedRead<Input, FrameDecoder>, cx: &mut TaskContext<'_>) -> Poll<Option<Frame>> {
+    Pin::new(frames).poll_next(cx).map(|item| item.and_then(Result::ok))
 }
 
 /// The first of two that is ready.

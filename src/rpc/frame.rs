@@ -1,12 +1,15 @@
-//! The two framings, told apart by the first byte that is not white space.
+//! Two framings as one codec. The first byte that is not white space decides which one the client speaks.
 //!
-//! A bad frame is a value, never an error: the connection answers it and goes on. Nothing is allocated because a
-//! header says so, and what is over a bound is skipped without being stored.
+//! A bad frame is an item of the stream, never an error: `FramedRead` ends at the first error, and the connection is to
+//! answer a bad frame and continue. The decoder allocates nothing because a header says so, and skips what is over a limit
+//! without storing it, so the buffer holds at most one frame and one read.
 
 use crate::limits;
+use std::io;
 use tokio_util::bytes::{Buf, Bytes, BytesMut};
+use tokio_util::codec::Decoder;
 
-/// How messages are told apart in a stream.
+/// How messages are delimited in a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
     /// One message a line, as ACP and MCP do.
@@ -15,22 +18,22 @@ pub enum Framing {
     Headers,
 }
 
-/// What the stream gave next.
+/// One item of the stream.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Frame {
     /// The bytes of one message.
     Message(Bytes),
-    /// Something that is no message, passed over.
+    /// Something that is not a message; it was skipped.
     Bad(Bad),
 }
 
-/// Why something is no message.
+/// Why something is not a message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Bad {
     /// The frame is over the limit; its bytes are skipped.
     #[error("the frame is larger than {0} bytes")]
     TooLarge(usize),
-    /// The headers cannot be understood; what follows is skipped up to the next `Content-Length`.
+    /// The headers are malformed; everything is skipped up to the next `Content-Length`.
     #[error("no usable Content-Length header; send `Content-Length: <bytes>`, an empty line, and the message")]
     Header,
     /// The input ended inside a frame.
@@ -40,7 +43,7 @@ pub enum Bad {
 
 #[derive(Debug, PartialEq, Eq)]
 enum State {
-    /// No byte that tells has come.
+    /// Only white space was read so far.
     Undecided,
     Line,
     /// Inside a line over the limit.
@@ -51,43 +54,43 @@ enum State {
     LongBody(u64),
 }
 
-/// What is known of a block of headers so far.
+/// The block of headers that is being read.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Head {
     length: Option<u64>,
-    /// A length that stands inside another header's line: it counts where there is no other.
+    /// A length inside the line of another header; used only if there is no other length.
     glued: Option<u64>,
     seen: usize,
     broken: bool,
 }
 
-/// Cuts a stream into frames.
+/// Decodes frames of either framing.
 #[derive(Debug)]
-pub struct Decoder {
+pub struct FrameDecoder {
     state: State,
     max: usize,
-    /// Bytes of the buffer that were searched for a line end already.
+    /// How many bytes of the buffer are known to have no line end.
     searched: usize,
-    /// Whether the first part of the line that is being read was passed over for its length.
-    beheaded: bool,
-    /// Whether the junk that is being passed over was told already.
-    told: bool,
+    /// Whether the start of the current line was dropped because the line is too long.
+    truncated: bool,
+    /// Whether the junk that is being skipped was reported already.
+    reported: bool,
 }
 
 const CONTENT_LENGTH: &[u8] = b"content-length";
 
-impl Decoder {
-    /// A decoder of frames up to `max` bytes; without a `framing` it finds out.
+impl FrameDecoder {
+    /// Creates a decoder of frames up to `max` bytes. Without `framing`, the input decides.
     pub fn new(framing: Option<Framing>, max: usize) -> Self {
         let state = match framing {
             None => State::Undecided,
             Some(Framing::Lines) => State::Line,
             Some(Framing::Headers) => State::Head(Head::default()),
         };
-        Self { state, max, searched: 0, beheaded: false, told: false }
+        Self { state, max, searched: 0, truncated: false, reported: false }
     }
 
-    /// The framing, as far as it is decided: answers go out as the client spoke.
+    /// Returns the client's framing, in which it is answered; lines until that is decided.
     pub fn framing(&self) -> Framing {
         match self.state {
             State::Undecided | State::Line | State::LongLine => Framing::Lines,
@@ -95,58 +98,24 @@ impl Decoder {
         }
     }
 
-    /// Says that the last message was no JSON: with headers, its length was probably wrong, and the junk that follows
-    /// belongs to the same fault.
+    /// Records that the last message was not JSON. With headers its length was probably wrong, so the junk that follows is
+    /// part of the same mistake.
     pub fn last_was_bad(&mut self) {
-        self.told = self.framing() == Framing::Headers;
+        self.reported = self.framing() == Framing::Headers;
     }
 
-    /// The next frame of `buffer`, or `None` when it takes more bytes.
-    pub fn next(&mut self, buffer: &mut BytesMut) -> Option<Frame> {
-        loop {
-            let step = match &mut self.state {
-                State::Undecided => self.decide(buffer),
-                State::Line => self.line(buffer),
-                State::LongLine => self.long_line(buffer),
-                State::Head(_) => self.header(buffer),
-                State::Body(length) => {
-                    let length = *length;
-                    (buffer.len() >= length).then(|| {
-                        self.state = State::Head(Head::default());
-                        self.told = false;
-                        Some(Frame::Message(buffer.split_to(length).freeze()))
-                    })
-                }
-                State::LongBody(rest) => {
-                    let skipped = (*rest).min(buffer.len() as u64);
-                    buffer.advance(skipped as usize);
-                    *rest -= skipped;
-                    (*rest == 0).then(|| {
-                        self.state = State::Head(Head::default());
-                        None
-                    })
-                }
-            };
-            match step {
-                None => return None,
-                Some(Some(frame)) => return Some(frame),
-                Some(None) => {}
-            }
-        }
-    }
-
-    /// What is left when the input has ended: a last line needs no line end.
-    pub fn finish(&mut self, buffer: &mut BytesMut) -> Option<Frame> {
+    /// Takes what is left when the input has ended: a last line needs no line end.
+    fn finish(&mut self, buffer: &mut BytesMut) -> Option<Frame> {
         let rest = buffer.split().freeze();
         self.searched = 0;
         let blank = rest.iter().all(u8::is_ascii_whitespace);
         let cut = match &self.state {
             State::Line if !blank => return Some(Frame::Message(rest)),
-            State::Head(head) => (!blank || head.seen > 0) && !self.told,
+            State::Head(head) => (!blank || head.seen > 0) && !self.reported,
             State::Body(_) => true,
             _ => false,
         };
-        self.told |= cut;
+        self.reported |= cut;
         if self.framing() == Framing::Headers {
             self.state = State::Head(Head::default());
         }
@@ -167,7 +136,7 @@ impl Decoder {
         Some(None)
     }
 
-    /// Takes one line off the buffer, without its end.
+    /// Takes one line from the buffer, without its end.
     fn take_line(&mut self, buffer: &mut BytesMut) -> Option<Bytes> {
         let Some(end) = memchr::memchr(b'\n', &buffer[self.searched..]) else {
             self.searched = buffer.len();
@@ -218,16 +187,16 @@ impl Decoder {
             // A line this long is junk, but its last bytes may be the start of a header.
             buffer.advance(buffer.len() - (CONTENT_LENGTH.len() + 32));
             self.searched = 0;
-            self.beheaded = true;
+            self.truncated = true;
             return self.junk();
         };
-        let beheaded = std::mem::take(&mut self.beheaded);
+        let truncated = std::mem::take(&mut self.truncated);
         let State::Head(head) = &mut self.state else { return Some(None) };
         if line.is_empty() {
             return self.end_of_head();
         }
         head.seen += line.len();
-        match parse_header(&line, beheaded) {
+        match parse_header(&line, truncated) {
             Header::Length(length) if head.length.is_none_or(|known| known == length) => {
                 head.length = Some(length);
                 head.seen = line.len();
@@ -248,10 +217,10 @@ impl Decoder {
         }
     }
 
-    /// Tells a run of junk once.
+    /// Reports a run of junk once.
     fn junk(&mut self) -> Option<Option<Frame>> {
-        let told = std::mem::replace(&mut self.told, true);
-        Some((!told).then_some(Frame::Bad(Bad::Header)))
+        let reported = std::mem::replace(&mut self.reported, true);
+        Some((!reported).then_some(Frame::Bad(Bad::Header)))
     }
 
     fn end_of_head(&mut self) -> Option<Option<Frame>> {
@@ -259,17 +228,17 @@ impl Decoder {
             return Some(None);
         };
         let is_glued = !head.broken && head.length.is_none() && head.glued.is_some();
-        // Junk without a line end of its own stands before the name of the header.
-        let told = is_glued.then(|| self.junk()).flatten().flatten();
+        // The name of the header follows junk that has no line end.
+        let reported = is_glued.then(|| self.junk()).flatten().flatten();
         match head.length.or(head.glued) {
             _ if head.broken => self.junk(),
             Some(length) if length <= self.max as u64 => {
                 self.state = State::Body(length as usize);
-                Some(told)
+                Some(reported)
             }
             Some(length) if length <= limits::CREDIBLE_FRAME_BYTES => {
                 self.state = State::LongBody(length);
-                self.told = false;
+                self.reported = false;
                 Some(Some(Frame::Bad(Bad::TooLarge(self.max))))
             }
             // Blank lines between frames cost nothing.
@@ -279,31 +248,77 @@ impl Decoder {
     }
 }
 
+impl Decoder for FrameDecoder {
+    type Item = Frame;
+    type Error = io::Error;
+
+    fn decode(&mut self, buffer: &mut BytesMut) -> io::Result<Option<Frame>> {
+        loop {
+            let step = match &mut self.state {
+                State::Undecided => self.decide(buffer),
+                State::Line => self.line(buffer),
+                State::LongLine => self.long_line(buffer),
+                State::Head(_) => self.header(buffer),
+                State::Body(length) => {
+                    let length = *length;
+                    (buffer.len() >= length).then(|| {
+                        self.state = State::Head(Head::default());
+                        self.reported = false;
+                        Some(Frame::Message(buffer.split_to(length).freeze()))
+                    })
+                }
+                State::LongBody(rest) => {
+                    let skipped = (*rest).min(buffer.len() as u64);
+                    buffer.advance(skipped as usize);
+                    *rest -= skipped;
+                    (*rest == 0).then(|| {
+                        self.state = State::Head(Head::default());
+                        None
+                    })
+                }
+            };
+            match step {
+                Some(None) => {}
+                Some(frame) => return Ok(frame),
+                None => {
+                    // `FramedRead` itself makes room for one byte only.
+                    buffer.reserve(limits::READ_BYTES);
+                    return Ok(None);
+                }
+            }
+        }
+    }
+
+    fn decode_eof(&mut self, buffer: &mut BytesMut) -> io::Result<Option<Frame>> {
+        Ok(self.decode(buffer)?.or_else(|| self.finish(buffer)))
+    }
+}
+
 enum Header {
     Length(u64),
-    /// A length that begins inside the line: the end of a body whose own length was wrong.
+    /// A length inside the line: it follows the end of a body whose own length was wrong.
     LengthAfterJunk(u64),
-    /// Another header, and the length of a `Content-Length` inside its line: junk without a line end may stand before it.
+    /// Another header, and the length of a `Content-Length` inside its line, which may follow junk without a line end.
     Other(Option<u64>),
     Junk,
 }
 
-/// Reads a line of headers; what is left of one that was too long is the end of junk, whatever it looks like.
-fn parse_header(line: &[u8], beheaded: bool) -> Header {
+/// Parses one line of headers. The end of a truncated line is junk, whatever it looks like.
+fn parse_header(line: &[u8], truncated: bool) -> Header {
     let token = |name: &[u8]| !name.is_empty() && name.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'-');
     if let Some(colon) = memchr::memchr(b':', line) {
         let name = &line[..colon];
         if name.eq_ignore_ascii_case(CONTENT_LENGTH) {
             return digits(&line[colon + 1..]).map_or(Header::Junk, Header::Length);
         }
-        if token(name) && line.len() <= limits::HEADER_BYTES && !beheaded {
+        if token(name) && line.len() <= limits::HEADER_BYTES && !truncated {
             return Header::Other(length_inside(line));
         }
     }
     length_inside(line).map_or(Header::Junk, Header::LengthAfterJunk)
 }
 
-/// The length of the last `Content-Length` inside a line.
+/// Returns the length of the last `Content-Length` inside a line.
 fn length_inside(line: &[u8]) -> Option<u64> {
     let at = line
         .windows(CONTENT_LENGTH.len() + 1)
@@ -317,7 +332,7 @@ fn digits(value: &[u8]) -> Option<u64> {
     plain.then(|| std::str::from_utf8(value).ok()?.parse().ok()).flatten()
 }
 
-/// A message as it goes out in a framing.
+/// Frames an outgoing message.
 pub fn encode(framing: Framing, mut message: Vec<u8>) -> Vec<u8> {
     match framing {
         Framing::Lines => {

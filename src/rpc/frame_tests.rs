@@ -1,19 +1,16 @@
 use super::*;
+use crate::rpc::{Pieces, read_all};
+use futures_core::Stream;
 use proptest::prelude::*;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+use tokio_util::codec::FramedRead;
 
-/// Every frame of an input that comes in the given pieces, and what is left at its end.
+/// Every frame of an input that arrives in the given pieces.
 fn frames(framing: Option<Framing>, max: usize, pieces: &[&[u8]]) -> Vec<Frame> {
-    let mut decoder = Decoder::new(framing, max);
-    let mut buffer = BytesMut::new();
-    let mut all = Vec::new();
-    for piece in pieces {
-        buffer.extend_from_slice(piece);
-        while let Some(frame) = decoder.next(&mut buffer) {
-            all.push(frame);
-        }
-    }
-    all.extend(decoder.finish(&mut buffer));
-    all
+    let mut frames = Vec::new();
+    read_all(FrameDecoder::new(framing, max), pieces, |frame, _| frames.push(frame));
+    frames
 }
 
 fn whole(input: &str) -> Vec<Frame> {
@@ -25,25 +22,25 @@ fn message(text: &str) -> Frame {
 }
 
 #[test]
-fn the_first_byte_that_is_not_blank_decides() {
+fn first_byte_that_is_not_blank_decides_framing() {
     assert_eq!(whole("\n  {}\n"), [message("{}")]);
     assert_eq!(whole("\u{feff}[]\n"), [message("[]")]);
     assert_eq!(whole("\r\nContent-Length: 2\r\n\r\n{}"), [message("{}")]);
 }
 
 #[test]
-fn a_last_line_needs_no_end_and_blank_lines_cost_nothing() {
+fn last_line_needs_no_end_and_blank_lines_are_ignored() {
     assert_eq!(whole("{\"a\":1}\r\n\r\n\n{\"b\":2}"), [message("{\"a\":1}"), message("{\"b\":2}")]);
 }
 
 #[test]
-fn header_names_fold_case_and_others_are_passed_over() {
+fn header_names_ignore_case_and_other_headers_are_skipped() {
     let input = "content-length:2\r\nContent-Type: x; charset=utf-8\r\n\r\n{}\r\nCONTENT-LENGTH: 3 \n\n[1]";
     assert_eq!(whole(input), [message("{}"), message("[1]")]);
 }
 
 #[test]
-fn junk_costs_one_error_and_the_next_frame_is_read() {
+fn junk_is_reported_once_and_next_frame_is_read() {
     let good = "Content-Length: 2\r\n\r\n{}";
     let bad = || Frame::Bad(Bad::Header);
     assert_eq!(whole(&format!("junk\r\n{good}")), [bad(), message("{}")]);
@@ -56,7 +53,7 @@ fn junk_costs_one_error_and_the_next_frame_is_read() {
 }
 
 #[test]
-fn junk_glued_to_a_header_costs_one_error_and_no_frame() {
+fn junk_directly_before_header_is_reported_once_and_costs_no_frame() {
     let bad = || Frame::Bad(Bad::Header);
     let good = "Content-Length: 2\r\n\r\n{}";
     let (long, longer) = ("x".repeat(5_000), "y".repeat(20_000));
@@ -71,7 +68,7 @@ fn junk_glued_to_a_header_costs_one_error_and_no_frame() {
 }
 
 #[test]
-fn a_header_whose_name_or_value_holds_another_one_does_not_count() {
+fn content_length_inside_another_header_is_ignored() {
     for other in ["X-Content-Length: 9", "X-Note: Content-Length: 9", "X-Note: content-length: 1"] {
         let before = format!("{other}\r\nContent-Length: 2\r\n\r\n{{}}");
         let behind = format!("Content-Length: 2\r\n{other}\r\n\r\n{{}}");
@@ -80,7 +77,7 @@ fn a_header_whose_name_or_value_holds_another_one_does_not_count() {
 }
 
 #[test]
-fn a_header_behind_a_long_line_is_found_however_the_input_is_cut() {
+fn header_after_long_line_is_found_however_input_is_split() {
     let input = format!("X-Long: {}Content-Length: 2\r\n\r\n{{}}", "x".repeat(50_000));
     for size in [1, 7, 1_000, 8_192, 32_768, 60_000] {
         let pieces: Vec<&[u8]> = input.as_bytes().chunks(size).collect();
@@ -89,7 +86,7 @@ fn a_header_behind_a_long_line_is_found_however_the_input_is_cut() {
 }
 
 #[test]
-fn a_frame_over_the_limit_is_skipped_and_told() {
+fn frame_over_limit_is_skipped_and_reported() {
     let large = || Frame::Bad(Bad::TooLarge(16));
     let long = "x".repeat(100);
     let lines = format!("{{{long}}}\n{{}}\n");
@@ -99,24 +96,40 @@ fn a_frame_over_the_limit_is_skipped_and_told() {
 }
 
 #[test]
-fn after_a_body_with_a_wrong_length_its_rest_is_the_same_fault() {
-    let mut decoder = Decoder::new(None, 1 << 20);
-    let mut buffer = BytesMut::from("Content-Length: 3\r\n\r\n{\"a\":1}Content-Length: 2\r\n\r\n{}");
-    assert_eq!(decoder.next(&mut buffer), Some(message("{\"a")));
-    decoder.last_was_bad();
-    assert_eq!(decoder.next(&mut buffer), Some(message("{}")));
+fn junk_after_a_body_with_a_wrong_length_is_not_reported_again() {
+    let mut frames = Vec::new();
+    let input = b"Content-Length: 3\r\n\r\n{\"a\":1}Content-Length: 2\r\n\r\n{}";
+    read_all(FrameDecoder::new(None, 1 << 20), &[input], |frame, decoder| {
+        frames.push(frame);
+        decoder.last_was_bad();
+    });
+    assert_eq!(frames, [message("{\"a"), message("{}")]);
 }
 
 #[test]
-fn the_end_inside_a_frame_is_told() {
+fn end_of_input_inside_frame_is_reported() {
     assert_eq!(whole("Content-Length: 10\r\n\r\n{}"), [Frame::Bad(Bad::Cut)]);
     assert_eq!(whole("Content-Len"), [Frame::Bad(Bad::Cut)]);
     assert_eq!(whole(""), []);
 }
 
+#[test]
+fn buffer_stays_bounded_while_junk_is_skipped() {
+    let max = 1 << 16;
+    let piece = [b'x'; 10_000];
+    for start in ["{", "Content-Length: 100000000\r\n\r\n", "Junk", "Content-Length: 60000\r\n\r\n"] {
+        let pieces = std::iter::once(start.as_bytes()).chain(std::iter::repeat_n(&piece[..], 1_000)).collect();
+        let mut frames = FramedRead::new(Pieces(pieces), FrameDecoder::new(None, max));
+        let mut cx = Context::from_waker(Waker::noop());
+        while let Poll::Ready(Some(_)) = Pin::new(&mut frames).poll_next(&mut cx) {}
+        let room = frames.read_buffer().capacity();
+        assert!(room <= 4 * max, "{start:?}: {room}");
+    }
+}
+
 proptest! {
     #[test]
-    fn frames_do_not_depend_on_how_the_input_is_cut(
+    fn frames_do_not_depend_on_how_input_is_split(
         bodies in prop::collection::vec("\\{[a-z ]{0,30}\\}", 1..6), headers: bool, cuts in prop::collection::vec(0_usize..400, 0..12)
     ) {
         let framing = if headers { Framing::Headers } else { Framing::Lines };
@@ -134,7 +147,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_survived_and_a_frame_after_them_is_found(junk in prop::collection::vec(any::<u8>(), 0..300)) {
+    fn frame_after_any_junk_is_found(junk in prop::collection::vec(any::<u8>(), 0..300)) {
         let mut input = b"Content-Length: 2\r\n\r\n{}".to_vec();
         input.extend(&junk);
         input.extend(b"\r\n\r\nContent-Length: 7\r\n\r\n{\"a\":1}");

@@ -9,33 +9,62 @@ mod outbox;
 pub use connection::{End, serve};
 pub use frame::Framing;
 
-/// Every frame of an input that comes in these parts, and what it holds, for tests and fuzzing.
+use crate::limits;
+use crate::protocol::Reason;
+use frame::{Frame, FrameDecoder};
+use futures_core::Stream;
+use std::collections::VecDeque;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+use tokio::io::{AsyncRead, ReadBuf};
+use tokio_util::codec::FramedRead;
+
+/// Decodes an input that arrives in the given pieces and describes each frame, for tests and fuzzing.
 #[doc(hidden)]
-pub fn read_frames(framing: Option<Framing>, parts: &[&[u8]]) -> Vec<String> {
-    let mut decoder = frame::Decoder::new(framing, crate::limits::DEFAULT.frame_bytes);
-    let mut buffer = tokio_util::bytes::BytesMut::new();
+pub fn read_frames(framing: Option<Framing>, pieces: &[&[u8]]) -> Vec<String> {
     let mut read = Vec::new();
-    let mut parts = parts.iter();
-    loop {
-        let part = parts.next();
-        part.iter().for_each(|part| buffer.extend_from_slice(part));
-        while let Some(frame) = decoder.next(&mut buffer).or_else(|| match part {
-            Some(_) => None,
-            None => decoder.finish(&mut buffer),
-        }) {
-            read.push(match frame {
-                frame::Frame::Bad(bad) => bad.to_string(),
-                frame::Frame::Message(bytes) => {
-                    let parsed = message::parse(&bytes);
-                    if parsed.as_ref().is_err_and(|error| error.reason() == crate::protocol::Reason::ParseError) {
-                        decoder.last_was_bad();
-                    }
-                    format!("{parsed:?}")
+    read_all(FrameDecoder::new(framing, limits::DEFAULT.frame_bytes), pieces, |frame, decoder| {
+        read.push(match frame {
+            Frame::Bad(bad) => bad.to_string(),
+            Frame::Message(bytes) => {
+                let parsed = message::parse(&bytes);
+                if parsed.as_ref().is_err_and(|error| error.reason() == Reason::ParseError) {
+                    decoder.last_was_bad();
                 }
-            });
+                format!("{parsed:?}")
+            }
+        });
+    });
+    read
+}
+
+/// Reads an input that arrives in the given pieces through the codec.
+fn read_all(decoder: FrameDecoder, pieces: &[&[u8]], mut take: impl FnMut(Frame, &mut FrameDecoder)) {
+    let mut frames = FramedRead::new(Pieces(pieces.iter().copied().collect()), decoder);
+    let mut cx = Context::from_waker(Waker::noop());
+    while let Poll::Ready(Some(Ok(frame))) = Pin::new(&mut frames).poll_next(&mut cx) {
+        take(frame, frames.decoder_mut());
+    }
+}
+
+/// An input that gives at most one of its pieces to each read.
+struct Pieces<'a>(VecDeque<&'a [u8]>);
+
+impl AsyncRead for Pieces<'_> {
+    fn poll_read(mut self: Pin<&mut Self>, _: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        while let Some(piece) = self.0.front_mut() {
+            let (now, rest) = piece.split_at(piece.len().min(buffer.remaining()));
+            buffer.put_slice(now);
+            *piece = rest;
+            if !rest.is_empty() {
+                break;
+            }
+            self.0.pop_front();
+            if !now.is_empty() {
+                break;
+            }
         }
-        if part.is_none() {
-            return read;
-        }
+        Poll::Ready(Ok(()))
     }
 }
