@@ -1,9 +1,9 @@
 //! What keeps the inventory true while somebody watches: file events, ends of processes and probes are hints that
 //! something may have changed; what did is read anew and compared. A slow look at everything repairs what hints missed.
 
-use super::state::Hints;
-use super::watches::{Armed, Target, Watches};
-use super::{Registry, Runtimes};
+use super::hints::{Hints, Target};
+use super::watch_set::{ArmOutcome, WatchSet};
+use super::{Refresh, Registry, Runtimes};
 use crate::harness::NoProgress;
 use crate::limits;
 use crate::platform::process;
@@ -25,33 +25,33 @@ pub struct Engine {
 impl Drop for Engine {
     fn drop(&mut self) {
         self.polling.abort();
-        self.signals.post(|told| told.stop = true);
+        self.signals.post(|inbox| inbox.stop = true);
     }
 }
 
 /// What others tell the engine's thread.
 struct Signals {
-    told: Mutex<Told>,
+    inbox: Mutex<Inbox>,
     waker: Waker,
     /// Rung when receipts may have come or gone.
     receipts: Notify,
 }
 
 #[derive(Default)]
-struct Told {
+struct Inbox {
     live: bool,
     observed: Option<Observed>,
     stop: bool,
 }
 
 impl Signals {
-    fn post(&self, tell: impl FnOnce(&mut Told)) {
-        tell(&mut self.told());
+    fn post(&self, tell: impl FnOnce(&mut Inbox)) {
+        tell(&mut self.inbox());
         self.waker.wake();
     }
 
-    fn told(&self) -> MutexGuard<'_, Told> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    fn inbox(&self) -> MutexGuard<'_, Inbox> {
+        self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -59,16 +59,16 @@ impl Engine {
     /// Starts it; it watches at most so many directories. It ends with its registry at the latest.
     pub fn start(registry: &Arc<Registry>, directories: usize, handle: &Handle) -> std::io::Result<Self> {
         let watcher = Watcher::new(directories)?;
-        let signals = Arc::new(Signals { told: Mutex::default(), waker: watcher.waker(), receipts: Notify::new() });
+        let signals = Arc::new(Signals { inbox: Mutex::default(), waker: watcher.waker(), receipts: Notify::new() });
         let thread = Thread {
             registry: Arc::downgrade(registry),
             signals: signals.clone(),
             handle: handle.clone(),
-            watches: Watches::new(watcher),
-            shape: None,
-            anew: false,
+            watches: WatchSet::new(watcher),
+            fingerprint: None,
+            refresh: Refresh::No,
             processes: HashMap::new(),
-            degraded: false,
+            incomplete: false,
         };
         std::thread::Builder::new().name("watch".to_owned()).spawn(move || thread.run())?;
         let polling = handle.spawn(poll(registry.runtimes.clone(), signals.clone())).abort_handle();
@@ -84,7 +84,7 @@ async fn poll(runtimes: Arc<Runtimes>, signals: Arc<Signals>) {
         let begun = tokio::time::Instant::now();
         loop {
             let observed = round.observed();
-            signals.post(|told| told.observed = Some(observed));
+            signals.post(|inbox| inbox.observed = Some(observed));
             let next = async {
                 match runtimes.pace() {
                     Some(pace) => tokio::time::sleep_until(begun + pace).await,
@@ -105,15 +105,15 @@ struct Thread {
     registry: Weak<Registry>,
     signals: Arc<Signals>,
     handle: Handle,
-    watches: Watches,
-    /// The shape of the roots for which directories are watched; `None` where they must be looked at again.
-    shape: Option<u64>,
+    watches: WatchSet,
+    /// The shape of the roots for which directories are watched; `None` where they must be scanned at again.
+    fingerprint: Option<u64>,
     /// Whether paths may lead to other directories than those that are watched.
-    anew: bool,
+    refresh: Refresh,
     /// The processes whose end is waited for.
     processes: HashMap<i32, AbortHandle>,
     /// Whether some directory that matters is not watched.
-    degraded: bool,
+    incomplete: bool,
 }
 
 impl Drop for Thread {
@@ -124,43 +124,43 @@ impl Drop for Thread {
 
 impl Thread {
     fn run(mut self) {
-        let mut looked = Instant::now();
+        let mut scanned = Instant::now();
         loop {
             let Some(registry) = self.registry.upgrade() else { return };
             self.arm(&registry);
-            self.await_ends(registry.processes());
-            let restless = registry.restless();
+            self.await_exits(registry.processes());
+            let unsettled = registry.unsettled_roots();
             drop(registry);
-            let pace = if self.degraded { limits::RECONCILE_DEGRADED } else { limits::RECONCILE };
-            let mut time = pace.saturating_sub(looked.elapsed());
-            if !restless.is_empty() {
+            let pace = if self.incomplete { limits::RECONCILE_DEGRADED } else { limits::RECONCILE };
+            let mut time = pace.saturating_sub(scanned.elapsed());
+            if !unsettled.is_empty() {
                 time = time.min(limits::LOOK_AGAIN);
             }
             let events = self.watches.watcher.wait(time);
-            let signalled = std::mem::take(&mut *self.signals.told());
+            let signalled = std::mem::take(&mut *self.signals.inbox());
             let Some(registry) = self.registry.upgrade().filter(|_| !signalled.stop) else { return };
-            let mut told = self.watches.read(events.unwrap_or_default());
-            if told.rearm {
-                self.shape = None;
+            let mut summary = self.watches.summarize(events.unwrap_or_default());
+            if summary.rearm {
+                self.fingerprint = None;
             }
-            if told.receipts {
+            if summary.receipts {
                 self.signals.receipts.notify_one();
             }
-            told.hints.live |= signalled.live;
-            told.hints.roots.extend(restless);
+            summary.hints.live |= signalled.live;
+            summary.hints.roots.extend(unsettled);
             if let Some(observed) = signalled.observed {
-                registry.published().observe(observed);
+                registry.publisher().observe(observed);
             }
-            if told.lost || looked.elapsed() >= pace {
-                looked = Instant::now();
-                (self.shape, self.anew) = (None, true);
+            if summary.lost || scanned.elapsed() >= pace {
+                scanned = Instant::now();
+                (self.fingerprint, self.refresh) = (None, Refresh::Yes);
                 self.signals.receipts.notify_one();
                 // Nobody cancels it.
                 let _ = registry.read(&NoProgress);
-                registry.published().followers.stir_all();
-            } else if !told.hints.is_empty() {
-                registry.state().read_some(&told.hints);
-                registry.published().followers.stir(&told.hints.directories());
+                registry.publisher().wakers.wake_all();
+            } else if !summary.hints.is_empty() {
+                registry.state().scan_hinted(&summary.hints);
+                registry.publisher().wakers.wake_in(&summary.hints.directories());
             }
         }
     }
@@ -168,15 +168,15 @@ impl Thread {
     /// Watches what is to be watched now. What may have changed in a directory before it was watched is read again.
     fn arm(&mut self, registry: &Arc<Registry>) {
         loop {
-            let shape = registry.shape();
-            if self.shape == Some(shape) {
+            let fingerprint = registry.watch_fingerprint();
+            if self.fingerprint == Some(fingerprint) {
                 return;
             }
-            self.shape = Some(shape);
-            let anew = std::mem::take(&mut self.anew);
-            let Armed { unseen, limited, .. } = self.watches.arm(&registry.places(), anew);
-            self.degraded = !limited.is_empty();
-            registry.state().degrade(&limited);
+            self.fingerprint = Some(fingerprint);
+            let refresh = std::mem::take(&mut self.refresh);
+            let ArmOutcome { unseen, limited, .. } = self.watches.arm(&registry.locations(), refresh);
+            self.incomplete = !limited.is_empty();
+            registry.state().report_unwatched(&limited);
             let mut hints = Hints::default();
             for target in unseen {
                 match target {
@@ -188,14 +188,14 @@ impl Thread {
             if hints.is_empty() {
                 return;
             }
-            registry.state().read_some(&hints);
+            registry.state().scan_hinted(&hints);
             // A message may have come, too, without a trace in the inventory.
-            registry.published().followers.stir_all();
+            registry.publisher().wakers.wake_all();
         }
     }
 
     /// Waits for the ends of these processes, and of no others.
-    fn await_ends(&mut self, processes: BTreeSet<i32>) {
+    fn await_exits(&mut self, processes: BTreeSet<i32>) {
         self.processes.retain(|pid, waiting| {
             let wanted = processes.contains(pid) && !waiting.is_finished();
             if !wanted {
@@ -209,7 +209,7 @@ impl Thread {
                 let waiting = async move {
                     process::exited(pid).await;
                     signals.receipts.notify_one();
-                    signals.post(|told| told.live = true);
+                    signals.post(|inbox| inbox.live = true);
                 };
                 self.handle.spawn(waiting).abort_handle()
             });

@@ -16,12 +16,12 @@ impl Snapshot {
         request: &PageRequest<'_>,
     ) -> Result<Option<LoadResult>, Error> {
         let Some(item) = self.item(id, grant) else { return Ok(None) };
-        let mark = mark(&item.session_form());
+        let prefix = cursor_prefix(&item.session_entry_id());
         let cursor = match request.cursor {
             None => None,
-            Some(cursor) => Some(cursor.strip_prefix(&mark).ok_or(CursorError::Malformed)?),
+            Some(cursor) => Some(cursor.strip_prefix(&prefix).ok_or(CursorError::Malformed)?),
         };
-        let own_only = item.has_foreign_parent(&self.stored, grant);
+        let own_only = item.has_ancestor_out_of_scope(&self.stored, grant);
         let request = PageRequest { cursor, own_only, ..*request };
         let session = item.session().filter(|_| cursor != Some(BEGINNING));
         let (page, problem) = match session.map(|session| read(item.harness(), roots, session, &request)) {
@@ -34,10 +34,10 @@ impl Snapshot {
             Some(Err(skip)) => (Page::default(), Some(skip)),
         };
         let session = self.entry(&item, grant);
-        let problems = problem.iter().map(|skip| self::problem(&session, skip));
+        let problems = problem.iter().map(|skip| load_problem(&session, skip));
         Ok(Some(LoadResult {
             messages: page.messages,
-            next_cursor: page.next.map(|next| mark + &next),
+            next_cursor: page.next.map(|next| prefix + &next),
             problems: problems.collect(),
             session,
         }))
@@ -47,7 +47,7 @@ impl Snapshot {
 impl Snapshot {
     /// Why an entry may be missing although it exists: its file could not be read, or no file descriptor was left to look
     /// for it.
-    pub fn unread(&self, id: &str, grant: &Grant) -> Option<&Problem> {
+    pub fn read_problem(&self, id: &str, grant: &Grant) -> Option<&Problem> {
         let (harness, session_id) = id.split_once(':')?;
         let harness: Harness = harness.parse().ok()?;
         // Where a problem lies in no known workspace, it is outside of every scope.
@@ -62,7 +62,7 @@ impl Snapshot {
 }
 
 /// Why the messages of an entry cannot be read.
-pub(super) fn problem(session: &Entry, skip: &ReadError) -> Problem {
+pub(super) fn load_problem(session: &Entry, skip: &ReadError) -> Problem {
     Problem {
         harness: Some(session.harness),
         path: session.location.clone(),
@@ -74,8 +74,8 @@ pub(super) fn problem(session: &Entry, skip: &ReadError) -> Problem {
 }
 
 /// The cursor of a session, made of that of its store; `None` for the place before its first message.
-pub(super) fn cursor(id: &str, of_store: Option<&str>) -> String {
-    mark(id) + of_store.unwrap_or(BEGINNING)
+pub(super) fn session_cursor(id: &str, of_store: Option<&str>) -> String {
+    cursor_prefix(id) + of_store.unwrap_or(BEGINNING)
 }
 
 fn read(harness: Harness, roots: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
@@ -87,6 +87,6 @@ fn read(harness: Harness, roots: &[Root], session: &Session, request: &PageReque
 const BEGINNING: &str = "beginning";
 
 /// What a cursor begins with, so that that of another session is refused.
-fn mark(id: &str) -> String {
+fn cursor_prefix(id: &str) -> String {
     format!("{}.", &blake3::hash(id.as_bytes()).to_hex()[..16])
 }

@@ -1,47 +1,48 @@
 //! The inventory: what the stores hold and what lives, joined, queried, paged. Validated against the file system at
 //! each call, so it is never stale and needs no watcher.
 
-mod changes;
+mod change_log;
+mod cursor;
 mod engine;
-mod entry;
-mod follow;
-mod followers;
-mod inventory;
-mod items;
+mod follow_wakers;
+mod followed_session;
+mod hints;
+mod item;
 mod load;
-mod page;
-mod published;
+mod publisher;
 mod query;
 mod roots;
 mod scan;
 mod state;
+mod stored;
+mod subscribe;
 mod subscription;
 #[cfg(test)]
 mod tests;
-mod watch;
-mod watches;
+mod visible;
+mod watch_set;
 
 pub use crate::harness::Progress;
-pub use follow::{Following, Outcome};
-pub use followers::{Pulse, Seen};
-pub use page::CursorError;
+pub use cursor::CursorError;
+pub use follow_wakers::{ClientView, FollowWaker};
+pub use followed_session::{FollowOutcome, FollowedSession};
 pub use query::Request;
+pub use subscribe::{EventBatch, WatchRequest};
 pub use subscription::Subscription;
-pub use watch::{Ready, Watching};
 
 use crate::harness::{Homes, Live, Root};
 use crate::limits;
 use crate::protocol::{Harness, Problem, RootOrigin, Skipped};
 use crate::runtime::{Observed, Runtimes};
 use engine::Engine;
-use inventory::Stored;
-use published::Published;
-use state::State;
+use publisher::Publisher;
+use state::ScanState;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use stored::Stored;
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
@@ -57,10 +58,10 @@ pub enum Error {
 /// The inventory of this machine.
 pub struct Registry {
     /// Locked while files are read.
-    state: Mutex<State>,
-    published: Arc<Mutex<Published>>,
-    /// How many readings have begun, to let a call share one that began after it came.
-    begun: AtomicU64,
+    state: Mutex<ScanState>,
+    publisher: Arc<Mutex<Publisher>>,
+    /// How many readings have scans_started, to let a call share one that began after it came.
+    scans_started: AtomicU64,
     runtimes: Arc<Runtimes>,
     /// Runs while somebody watches.
     engine: Mutex<Option<Engine>>,
@@ -80,6 +81,16 @@ pub struct Snapshot {
     revision: String,
     /// That of the last change.
     number: u64,
+}
+
+/// Whether the files are read again first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Refresh {
+    /// They are read again.
+    Yes,
+    /// What was read last is good enough.
+    #[default]
+    No,
 }
 
 /// What was found below one root.
@@ -106,9 +117,9 @@ pub struct RootReport {
 impl Registry {
     /// An inventory of these homes; nothing is read yet.
     pub fn new(homes: Homes, instance: String, runtimes: Arc<Runtimes>) -> Self {
-        let published = Arc::new(Mutex::new(Published::new(instance)));
-        let state = Mutex::new(State::new(homes, published.clone()));
-        Self { state, published, begun: 0.into(), runtimes, engine: Mutex::default() }
+        let publisher = Arc::new(Mutex::new(Publisher::new(instance)));
+        let state = Mutex::new(ScanState::new(homes, publisher.clone()));
+        Self { state, publisher, scans_started: 0.into(), runtimes, engine: Mutex::default() }
     }
 
     /// Adds roots that a client named.
@@ -150,36 +161,36 @@ impl Registry {
         let look = self.runtimes.look(patience);
         self.read(progress)?;
         let observed = look.finish();
-        let mut published = self.published();
-        published.observe(observed);
-        Ok(published.current.clone())
+        let mut publisher = self.publisher();
+        publisher.observe(observed);
+        Ok(publisher.current.clone())
     }
 
     /// The same as if there were no runtimes: none is asked, and none is waited for.
     pub fn snapshot_of_files(&self, progress: &dyn Progress) -> Result<Arc<Snapshot>, Error> {
         self.read(progress)?;
-        Ok(Arc::new(self.published().current.of_files()))
+        Ok(Arc::new(self.publisher().current.without_runtimes()))
     }
 
     /// Reads whatever changed on disk.
     fn read(&self, progress: &dyn Progress) -> Result<(), Error> {
-        let came = self.begun.load(Ordering::SeqCst);
+        let came = self.scans_started.load(Ordering::SeqCst);
         let mut state = self.state();
         // A reading that began after this call came tells as much as one of its own.
-        if state.last_reading > came {
+        if state.last_scan > came {
             return Ok(());
         }
-        let number = self.begun.fetch_add(1, Ordering::SeqCst) + 1;
-        state.read_all(progress)?;
-        state.last_reading = number;
+        let number = self.scans_started.fetch_add(1, Ordering::SeqCst) + 1;
+        state.scan_all(progress)?;
+        state.last_scan = number;
         Ok(())
     }
 
-    fn published(&self) -> MutexGuard<'_, Published> {
-        self.published.lock().unwrap_or_else(PoisonError::into_inner)
+    fn publisher(&self) -> MutexGuard<'_, Publisher> {
+        self.publisher.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ScanState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

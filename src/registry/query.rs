@@ -1,8 +1,8 @@
 //! Which entries a query means, and one page of them.
 
-use super::changes::Id;
-use super::entry::{self, Item};
-use super::page::Position;
+use super::change_log::Id;
+use super::cursor::ListPosition;
+use super::item::{self, Item};
 use super::scan::parallel;
 use super::{Error, Progress, Snapshot};
 use crate::authority::Grant;
@@ -32,7 +32,7 @@ impl Snapshot {
     /// One page of the entries that a query means.
     pub fn list(&self, request: &Request<'_>, progress: &dyn Progress) -> Result<ListResult, Error> {
         let query = request.query;
-        let position = request.cursor.map(|cursor| Position::from_cursor(cursor, query)).transpose()?;
+        let position = request.cursor.map(|cursor| ListPosition::from_cursor(cursor, query)).transpose()?;
         let (mut items, excerpts) = self.select(request, progress)?;
         // The stored rows are sorted already; only what lives may move.
         items.sort_by(Item::compare);
@@ -41,7 +41,7 @@ impl Snapshot {
             position.map_or(0, |position| items.partition_point(|item| !position.precedes(item.time(), &item.id())));
         let page = &items[start..total.min(start + request.limit)];
         let last = page.last().filter(|_| start + page.len() < total);
-        let next_cursor = last.map(|item| Position { time: item.time(), id: item.id() }.to_cursor(query));
+        let next_cursor = last.map(|item| ListPosition { time: item.time(), id: item.id() }.to_cursor(query));
         let mut entries: Vec<Entry> = page.iter().map(|item| self.entry(item, request.grant)).collect();
         for entry in &mut entries {
             entry.excerpt = excerpts.get(&entry.id).cloned();
@@ -56,11 +56,11 @@ impl Snapshot {
         let item = self.item(id, grant)?;
         let mut entry = self.entry(&item, grant);
         entry.title = item.late_title().or(entry.title.take());
-        let wanted = Wanted { topics: true, last_message: true, message_count: true, ..attended(progress) };
+        let wanted = Wanted { topics: true, last_message: true, message_count: true, ..no_details(progress) };
         if let Some(details) = item.details(&self.stored, grant, roots, wanted) {
-            entry::add_details(&mut entry, details, wanted);
+            item::add_details(&mut entry, details, wanted);
         }
-        entry.repository = entry.workspace.as_deref().and_then(entry::repository);
+        entry.repository = entry.workspace.as_deref().and_then(item::repository);
         Some(entry)
     }
 
@@ -73,7 +73,7 @@ impl Snapshot {
         let mut filter = Filter::new(query, self, request.grant);
         let mut items = self.items(query, request.grant);
         items.retain(|item| filter.admits(item));
-        let Some(text) = filter.searched() else { return Ok((items, HashMap::new())) };
+        let Some(text) = filter.message_search() else { return Ok((items, HashMap::new())) };
         let found =
             parallel(&items, "searching sessions", progress, |_, item| self.search(item, text, request, progress))?;
         let mut excerpts = HashMap::new();
@@ -95,10 +95,10 @@ impl Snapshot {
         request: &Request<'_>,
         progress: &dyn Progress,
     ) -> Option<Option<String>> {
-        let wanted = Wanted { topics: true, last_message: true, ..attended(progress) };
+        let wanted = Wanted { topics: true, last_message: true, ..no_details(progress) };
         let details = item.details(&self.stored, request.grant, request.roots, wanted);
         let excerpt = details.and_then(|details| excerpt(&details, text));
-        (excerpt.is_some() || names_hold(item, text)).then_some(excerpt)
+        (excerpt.is_some() || names_contain(item, text)).then_some(excerpt)
     }
 
     /// The ids of all entries that a query may mean, as far as can be told without reading messages, in the order of its
@@ -112,16 +112,16 @@ impl Snapshot {
     }
 
     /// The entry that a list of this query has under an id, if it has one.
-    pub fn listed<'a>(
+    pub fn entry_for_query<'a>(
         &'a self,
         id: &str,
         filter: &mut Filter<'a>,
         request: &Request<'_>,
         progress: &dyn Progress,
     ) -> Result<Option<Entry>, Error> {
-        let item = self.item_in(id, request.query, request.grant);
+        let item = self.item_for_query(id, request.query, request.grant);
         let Some(item) = item.filter(|item| filter.admits(item)) else { return Ok(None) };
-        let excerpt = match filter.searched() {
+        let excerpt = match filter.message_search() {
             None => None,
             Some(text) => match self.search(&item, text, request, progress) {
                 Some(excerpt) => excerpt,
@@ -149,14 +149,14 @@ impl Snapshot {
             }
         }
         let include = request.query.include.as_deref().unwrap_or_default();
-        let wanted = Wanted { progress: Some(progress), ..entry::wanted(include) };
+        let wanted = Wanted { progress: Some(progress), ..item::wanted(include) };
         if !wanted.is_nothing() {
             let details = parallel(page, "reading messages", progress, |_, item| {
                 item.details(&self.stored, request.grant, request.roots, wanted)
             })?;
             for (entry, details) in entries.iter_mut().zip(details) {
                 if let Some(details) = details {
-                    entry::add_details(entry, details, wanted);
+                    item::add_details(entry, details, wanted);
                 }
             }
         }
@@ -164,7 +164,7 @@ impl Snapshot {
             let mut known = HashMap::new();
             for entry in entries {
                 let Some(workspace) = &entry.workspace else { continue };
-                let repository = known.entry(workspace.clone()).or_insert_with(|| entry::repository(workspace));
+                let repository = known.entry(workspace.clone()).or_insert_with(|| item::repository(workspace));
                 entry.repository = repository.clone();
             }
         }
@@ -173,7 +173,7 @@ impl Snapshot {
 }
 
 /// Nothing yet, for this progress.
-fn attended(progress: &dyn Progress) -> Wanted<'_> {
+fn no_details(progress: &dyn Progress) -> Wanted<'_> {
     Wanted { progress: Some(progress), ..Wanted::default() }
 }
 
@@ -188,7 +188,7 @@ pub struct Filter<'a> {
     /// The entry that `rootId` names, where it has no row.
     root_id: Option<&'a str>,
     /// What was found of workspaces, of which many sessions share a few.
-    judged: HashMap<Option<&'a str>, bool>,
+    workspace_results: HashMap<Option<&'a str>, bool>,
 }
 
 impl<'a> Filter<'a> {
@@ -204,9 +204,9 @@ impl<'a> Filter<'a> {
                 false => None,
             }),
             text,
-            below: query.root_id.as_deref().map(|id| below(snapshot, id, grant)),
+            below: query.root_id.as_deref().map(|id| descendants(snapshot, id, grant)),
             root_id: query.root_id.as_deref(),
-            judged: HashMap::new(),
+            workspace_results: HashMap::new(),
         }
     }
 
@@ -222,27 +222,27 @@ impl<'a> Filter<'a> {
         self.grant.reaches_harness(item.harness())
             && query.harnesses.as_ref().is_none_or(|harnesses| harnesses.contains(&item.harness()))
             && query.states.as_ref().is_none_or(|states| states.contains(&item.state()))
-            && (query.persisted != Some(false) || item.lives())
+            && (query.persisted != Some(false) || item.is_live())
             && query.archived.is_none_or(|wanted| wanted == archived)
             && query.profile.as_deref().is_none_or(|wanted| item.profile() == Some(wanted))
             && (!timed || item.time().is_some_and(among))
-            && (query.search_previews == Some(true) || self.text.as_ref().is_none_or(|text| names_hold(item, text)))
-            && self.admits_place(item)
+            && (query.search_previews == Some(true) || self.text.as_ref().is_none_or(|text| names_contain(item, text)))
+            && self.admits_child(item)
             && self.admits_workspace(item.workspace())
     }
 
     /// The text that is to be looked for in messages, too.
-    fn searched(&self) -> Option<&str> {
+    fn message_search(&self) -> Option<&str> {
         self.text.as_deref().filter(|_| self.query.search_previews == Some(true))
     }
 
     /// Children are hidden unless asked for; `rootId` asks for all below one entry.
-    fn admits_place(&self, item: &Item<'_>) -> bool {
+    fn admits_child(&self, item: &Item<'_>) -> bool {
         match &self.below {
             None => self.query.include_children == Some(true) || !item.is_child(),
             Some(below) => match item.row {
                 Some((row, _)) => below.contains(&row),
-                None => self.root_id.is_some_and(|id| id == item.id() || id == item.session_form()),
+                None => self.root_id.is_some_and(|id| id == item.id() || id == item.session_entry_id()),
             },
         }
     }
@@ -251,7 +251,7 @@ impl<'a> Filter<'a> {
         if self.workspace.is_none() && self.family.is_none() && !self.grant.has_workspace_scope() {
             return true;
         }
-        if let Some(known) = self.judged.get(&workspace) {
+        if let Some(known) = self.workspace_results.get(&workspace) {
             return *known;
         }
         let admitted = self.grant.reaches_workspace(workspace)
@@ -264,19 +264,19 @@ impl<'a> Filter<'a> {
             && self.family.as_ref().is_none_or(|family| {
                 family.as_ref().zip(workspace).is_some_and(|(family, path)| family.shares(&Family::of(Path::new(path))))
             });
-        self.judged.insert(workspace, admitted);
+        self.workspace_results.insert(workspace, admitted);
         admitted
     }
 }
 
 /// The rows of an entry and of all below it, as far as they are in scope: what is out of scope leads nowhere.
-fn below(snapshot: &Snapshot, id: &str, grant: &Grant) -> HashSet<usize> {
+fn descendants(snapshot: &Snapshot, id: &str, grant: &Grant) -> HashSet<usize> {
     let stored = &snapshot.stored;
     let root = snapshot.item(id, grant).and_then(|item| item.row);
     let mut found = HashSet::new();
     let mut open: Vec<usize> = root.into_iter().map(|(row, _)| row).collect();
     while let Some(row) = open.pop() {
-        if Item::stored(stored, row).in_scope(grant) && found.insert(row) {
+        if Item::stored(stored, row).is_in_scope(grant) && found.insert(row) {
             open.extend(stored.children(row));
         }
     }
@@ -284,10 +284,10 @@ fn below(snapshot: &Snapshot, id: &str, grant: &Grant) -> HashSet<usize> {
 }
 
 /// Whether the title, an id or the peer's name holds the text.
-fn names_hold(item: &Item<'_>, text: &str) -> bool {
+fn names_contain(item: &Item<'_>, text: &str) -> bool {
     let holds = |name: &str| name.to_lowercase().contains(text);
     holds(&item.id())
-        || item.runtime.is_some() && holds(&item.session_form())
+        || item.runtime.is_some() && holds(&item.session_entry_id())
         || item.live.and_then(|live| live.peer.as_ref()).is_some_and(|peer| holds(&peer.name))
         || item.title().is_some_and(holds)
         // The last, as it may cost more than all others.

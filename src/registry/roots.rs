@@ -10,59 +10,59 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A root whose reading may be left behind.
-pub struct Slot {
+pub struct RootSlot {
     root: Root,
     store: Option<&'static dyn Store>,
     /// How many slots of this root were given up before.
     retries: u32,
     scan: Mutex<RootScan>,
-    readings: Mutex<Readings>,
+    active_scans: Mutex<ActiveScans>,
 }
 
 /// The readings of one root that are at work. Whether one was left behind is decided under one lock with their end, so
 /// that none is taken for stuck that came back in the same moment.
 #[derive(Default)]
-struct Readings {
+struct ActiveScans {
     at_work: usize,
     /// Since when they are left behind.
     left_behind: Option<Instant>,
 }
 
 /// One reading at work, also where it panics.
-struct Reading<'a>(&'a Slot);
+struct ScanGuard<'a>(&'a RootSlot);
 
-impl Drop for Reading<'_> {
+impl Drop for ScanGuard<'_> {
     fn drop(&mut self) {
-        let mut readings = lock(&self.0.readings);
-        readings.at_work -= 1;
-        readings.left_behind = readings.left_behind.filter(|_| readings.at_work > 0);
+        let mut active_scans = lock(&self.0.active_scans);
+        active_scans.at_work -= 1;
+        active_scans.left_behind = active_scans.left_behind.filter(|_| active_scans.at_work > 0);
     }
 }
 
 /// What stands between a reading that may be left behind and the request that it is for.
 #[derive(Default)]
-struct Watch {
+struct ScanMonitor {
     cancelled: AtomicBool,
     /// Moves as long as any root is read.
-    pulse: AtomicU64,
-    told: Mutex<Option<(String, u64, Option<u64>)>>,
+    activity: AtomicU64,
+    last_progress: Mutex<Option<(String, u64, Option<u64>)>>,
 }
 
-impl Progress for Watch {
+impl Progress for ScanMonitor {
     fn is_cancelled(&self) -> bool {
-        self.pulse.fetch_add(1, Ordering::Relaxed);
+        self.activity.fetch_add(1, Ordering::Relaxed);
         self.cancelled.load(Ordering::Relaxed)
     }
 
     fn report(&self, message: &str, done: u64, total: Option<u64>) {
-        *lock(&self.told) = Some((message.to_owned(), done, total));
+        *lock(&self.last_progress) = Some((message.to_owned(), done, total));
     }
 }
 
 /// How often it is looked whether the request is still wanted. A reading that is done is noticed at once.
-const LOOK: Duration = Duration::from_millis(20);
+const CANCEL_CHECK: Duration = Duration::from_millis(20);
 
-impl Slot {
+impl RootSlot {
     /// A root that nothing is known of yet.
     pub fn new(scan: RootScan) -> Arc<Self> {
         Self::retry(scan, 0)
@@ -70,7 +70,7 @@ impl Slot {
 
     fn retry(scan: RootScan, retries: u32) -> Arc<Self> {
         let (root, store) = (scan.root.clone(), scan.store());
-        Arc::new(Self { root, store, retries, scan: Mutex::new(scan), readings: Mutex::default() })
+        Arc::new(Self { root, store, retries, scan: Mutex::new(scan), active_scans: Mutex::default() })
     }
 
     /// What is known of the root; `None` while a reading of it is left behind.
@@ -79,55 +79,55 @@ impl Slot {
     }
 
     fn is_left_behind(&self) -> bool {
-        lock(&self.readings).left_behind.is_some()
+        lock(&self.active_scans).left_behind.is_some()
     }
 
     /// Whether it is left behind for so long that its root is worth another thread. The time doubles with each, since a
     /// thread that waits for a dead mount cannot be ended.
     fn is_given_up(&self, first: Duration) -> bool {
         let patience = first.saturating_mul(2_u32.saturating_pow(self.retries));
-        lock(&self.readings).left_behind.is_some_and(|since| since.elapsed() >= patience)
+        lock(&self.active_scans).left_behind.is_some_and(|since| since.elapsed() >= patience)
     }
 
     fn leave_behind(&self) {
-        let mut readings = lock(&self.readings);
-        readings.left_behind = (readings.at_work > 0).then(Instant::now);
+        let mut active_scans = lock(&self.active_scans);
+        active_scans.left_behind = (active_scans.at_work > 0).then(Instant::now);
     }
 
     fn read(&self, progress: &dyn Progress) -> Result<(), Error> {
-        let _at_work = Reading(self);
+        let _at_work = ScanGuard(self);
         lock(&self.scan).refresh(progress)
     }
 }
 
 /// Replaces the slots that are left behind for at least so long, so that their roots are read again: what the old readings
 /// wait for may be gone, and they would never notice.
-pub fn retry(slots: &mut [Arc<Slot>], first: Duration) {
+pub fn retry(slots: &mut [Arc<RootSlot>], first: Duration) {
     for slot in slots.iter_mut().filter(|slot| slot.is_given_up(first)) {
-        *slot = Slot::retry(RootScan::with_store(slot.root.clone(), slot.store), slot.retries.saturating_add(1));
+        *slot = RootSlot::retry(RootScan::with_store(slot.root.clone(), slot.store), slot.retries.saturating_add(1));
     }
 }
 
 /// Reads every root that answers. One of which nothing is read for as long as `silence` is left behind, which
-/// [`Slot::scan`] tells.
-pub fn refresh_all(slots: &[Arc<Slot>], silence: Duration, progress: &dyn Progress) -> Result<(), Error> {
-    let watch = Arc::new(Watch::default());
-    let (tell, told) = mpsc::channel();
-    let mut waiting: Vec<&Arc<Slot>> = Vec::new();
+/// [`RootSlot::scan`] tells.
+pub fn refresh_all(slots: &[Arc<RootSlot>], silence: Duration, progress: &dyn Progress) -> Result<(), Error> {
+    let monitor = Arc::new(ScanMonitor::default());
+    let (send, results) = mpsc::channel();
+    let mut waiting: Vec<&Arc<RootSlot>> = Vec::new();
     for slot in slots.iter().filter(|slot| !slot.is_left_behind()) {
-        let (reader, watch, tell) = (slot.clone(), watch.clone(), tell.clone());
-        lock(&slot.readings).at_work += 1;
+        let (reader, monitor, send) = (slot.clone(), monitor.clone(), send.clone());
+        lock(&slot.active_scans).at_work += 1;
         std::thread::spawn(move || {
-            let result = reader.read(&*watch);
+            let result = reader.read(&*monitor);
             // Nobody listens any more where this one was left behind.
-            let _ = tell.send((reader, result));
+            let _ = send.send((reader, result));
         });
         waiting.push(slot);
     }
-    drop(tell);
-    let (mut pulse, mut moved) = (0, Instant::now());
+    drop(send);
+    let (mut activity, mut moved) = (0, Instant::now());
     while !waiting.is_empty() {
-        match told.recv_timeout(LOOK) {
+        match results.recv_timeout(CANCEL_CHECK) {
             Ok((reader, result)) => {
                 result?;
                 waiting.retain(|slot| !Arc::ptr_eq(slot, &reader));
@@ -139,15 +139,15 @@ pub fn refresh_all(slots: &[Arc<Slot>], silence: Duration, progress: &dyn Progre
             Err(RecvTimeoutError::Timeout) => {}
         }
         if progress.is_cancelled() {
-            watch.cancelled.store(true, Ordering::Relaxed);
+            monitor.cancelled.store(true, Ordering::Relaxed);
             return Err(Error::Cancelled);
         }
-        if let Some((message, done, total)) = lock(&watch.told).take() {
+        if let Some((message, done, total)) = lock(&monitor.last_progress).take() {
             progress.report(&message, done, total);
         }
-        let now = watch.pulse.load(Ordering::Relaxed);
-        if now != pulse {
-            (pulse, moved) = (now, Instant::now());
+        let now = monitor.activity.load(Ordering::Relaxed);
+        if now != activity {
+            (activity, moved) = (now, Instant::now());
         } else if moved.elapsed() >= silence {
             waiting.iter().for_each(|slot| slot.leave_behind());
             break;
@@ -212,8 +212,8 @@ mod tests {
         let here = tempfile::tempdir().unwrap();
         let root = |name: &str| MOUNT.named_root(&here.path().join(name));
         let slots = [
-            Slot::new(RootScan::with_store(root("dead"), Some(&MOUNT))),
-            Slot::new(RootScan::with_store(root("x"), None)),
+            RootSlot::new(RootScan::with_store(root("dead"), Some(&MOUNT))),
+            RootSlot::new(RootScan::with_store(root("x"), None)),
         ];
         let read = || refresh_all(&slots, Duration::from_millis(50), &NoProgress).unwrap();
         let dead = lock(&MOUNT.0);
@@ -234,7 +234,7 @@ mod tests {
         let _turn = lock(&TURN);
         let here = tempfile::tempdir().unwrap();
         let root = MOUNT.named_root(&here.path().join("dead"));
-        let mut slots = [Slot::new(RootScan::with_store(root, Some(&MOUNT)))];
+        let mut slots = [RootSlot::new(RootScan::with_store(root, Some(&MOUNT)))];
         let stuck = slots[0].clone();
         let dead = lock(&MOUNT.0);
         refresh_all(&slots, Duration::from_millis(50), &NoProgress).unwrap();

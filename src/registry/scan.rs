@@ -18,41 +18,41 @@ pub struct RootScan {
     pub root: Root,
     store: Option<&'static dyn Store>,
     /// By path, as plain bytes: comparing paths by component would cost more than the rest of a walk.
-    files: HashMap<OsString, File>,
+    files: HashMap<OsString, ScannedFile>,
     generation: u32,
     pub finder: Finder,
     pub elapsed: Duration,
     /// What lives.
     pub live: Activities,
     /// A mark of the directories that were walked, and of the places that tell what lives.
-    pub shape: u64,
+    pub fingerprint: u64,
     /// Whether anything is not as it was when this was last put down. Kept here, as a reading may be cancelled before
     /// what it found out is used.
     pub changed: bool,
 }
 
 /// What is known of one file.
-struct File {
+struct ScannedFile {
     stamp: Stamp,
     beside: Option<Stamp>,
     /// The reading that saw it last.
     generation: u32,
     /// Whether it changed so shortly before it was read that its times cannot show another change.
     racy: bool,
-    /// Whether it was cut a moment ago, and what is known is of before.
-    cut: bool,
-    known: Known,
+    /// Whether it was truncated a moment ago, and what is known is of before.
+    truncated: bool,
+    content: FileContent,
 }
 
 /// What a file said.
-enum Known {
+enum FileContent {
     Session(Arc<Session>),
-    Many(Box<Many>),
+    Several(Box<Several>),
     Skipped(ReadError),
 }
 
 /// What a file says that is more, or less, than one session.
-struct Many {
+struct Several {
     sessions: Box<[Arc<Session>]>,
     names: Box<[Name]>,
     workspaces: Box<[Box<str>]>,
@@ -60,16 +60,16 @@ struct Many {
     skipped: Vec<(PathBuf, ReadError)>,
 }
 
-impl Many {
+impl Several {
     fn same(&self, other: &Self) -> bool {
         (&self.sessions, &self.names, &self.workspaces, &self.remarks)
             == (&other.sessions, &other.names, &other.workspaces, &other.remarks)
-            && told(&self.skipped) == told(&other.skipped)
+            && skip_reasons(&self.skipped) == skip_reasons(&other.skipped)
     }
 }
 
 /// Fewer files than this are not worth a second thread.
-const ALONE: usize = 16;
+const FILES_PER_THREAD: usize = 16;
 
 impl RootScan {
     pub fn new(root: Root) -> Self {
@@ -86,7 +86,7 @@ impl RootScan {
             finder: Finder::default(),
             elapsed: Duration::ZERO,
             live: Activities::default(),
-            shape: 0,
+            fingerprint: 0,
             changed: true,
         }
     }
@@ -113,10 +113,10 @@ impl RootScan {
 
     /// The sessions, in no order.
     pub fn sessions(&self) -> impl Iterator<Item = &Arc<Session>> {
-        self.files.values().flat_map(|file| match &file.known {
-            Known::Session(session) => std::slice::from_ref(session),
-            Known::Many(many) => &many.sessions,
-            Known::Skipped(_) => &[],
+        self.files.values().flat_map(|file| match &file.content {
+            FileContent::Session(session) => std::slice::from_ref(session),
+            FileContent::Several(several) => &several.sessions,
+            FileContent::Skipped(_) => &[],
         })
     }
 
@@ -125,8 +125,8 @@ impl RootScan {
         let mut naming: Vec<(&OsString, &[Name])> = self
             .files
             .iter()
-            .filter_map(|(path, file)| match &file.known {
-                Known::Many(many) => Some((path, &*many.names)),
+            .filter_map(|(path, file)| match &file.content {
+                FileContent::Several(several) => Some((path, &*several.names)),
                 _ => None,
             })
             .collect();
@@ -136,44 +136,47 @@ impl RootScan {
 
     /// What files say of sessions of others.
     pub fn remarks(&self) -> impl Iterator<Item = &Remark> {
-        self.many().flat_map(|many| many.remarks.iter())
+        self.several().flat_map(|several| several.remarks.iter())
     }
 
     /// The directories that files speak of, beyond those that their sessions work in.
     pub fn workspaces(&self) -> impl Iterator<Item = &str> {
-        self.many().flat_map(|many| many.workspaces.iter().map(AsRef::as_ref))
+        self.several().flat_map(|several| several.workspaces.iter().map(AsRef::as_ref))
     }
 
-    fn many(&self) -> impl Iterator<Item = &Many> {
-        self.files.values().filter_map(|file| match &file.known {
-            Known::Many(many) => Some(&**many),
+    fn several(&self) -> impl Iterator<Item = &Several> {
+        self.files.values().filter_map(|file| match &file.content {
+            FileContent::Several(several) => Some(&**several),
             _ => None,
         })
     }
 
     /// Whether some file may say more than was read, and nothing will tell when.
-    pub fn is_restless(&self) -> bool {
+    pub fn is_unsettled(&self) -> bool {
         // What was written to a database's log counts only once its writer has said so, of which nothing tells.
         let is_fresh = |log: Stamp| log.is_marked() && !log.is_older_than(limits::LOG_SETTLES);
-        let restless = |file: &File| {
-            file.cut || file.beside.is_some_and(is_fresh) || file.racy && matches!(file.known, Known::Skipped(_))
+        let unsettled = |file: &ScannedFile| {
+            file.truncated
+                || file.beside.is_some_and(is_fresh)
+                || file.racy && matches!(file.content, FileContent::Skipped(_))
         };
-        self.files.values().any(restless)
+        self.files.values().any(unsettled)
     }
 
     /// What was passed over, and why.
     pub fn skipped(&self) -> impl Iterator<Item = (&Path, &ReadError)> {
-        let read = self.files.iter().filter_map(|(path, file)| match &file.known {
-            Known::Skipped(skip) => Some((Path::new(path), skip)),
+        let read = self.files.iter().filter_map(|(path, file)| match &file.content {
+            FileContent::Skipped(skip) => Some((Path::new(path), skip)),
             _ => None,
         });
-        let parts = self.many().flat_map(|many| &many.skipped);
+        let parts = self.several().flat_map(|several| &several.skipped);
         self.finder.skipped.iter().chain(parts).map(|(path, skip)| (path.as_path(), skip)).chain(read)
     }
 
-    /// How many files could hold a session: those that only speak of sessions of others do not.
+    /// How several files could hold a session: those that only speak of sessions of others do not.
     pub fn file_count(&self) -> usize {
-        let is_remark = |file: &&File| matches!(&file.known, Known::Many(many) if many.sessions.is_empty());
+        let is_remark =
+            |file: &&ScannedFile| matches!(&file.content, FileContent::Several(several) if several.sessions.is_empty());
         self.files.len() - self.files.values().filter(is_remark).count()
     }
 
@@ -195,10 +198,11 @@ impl RootScan {
                 _ => stale.push(source),
             }
         }
-        let readings = read_all(store, &stale, progress)?;
-        self.changed |= told(&finder.skipped) != told(&self.finder.skipped) || finder.exists != self.finder.exists;
+        let readings = scan_all(store, &stale, progress)?;
+        self.changed |=
+            skip_reasons(&finder.skipped) != skip_reasons(&self.finder.skipped) || finder.exists != self.finder.exists;
         for (source, outcome) in stale.into_iter().zip(readings) {
-            self.changed |= self.keep(source, outcome);
+            self.changed |= self.record(source, outcome);
         }
         // Mostly nothing went, and then there is no need to look at each. Without a descriptor nothing can be seen to go.
         let is_blind = finder.skipped.iter().any(|(_, skip)| matches!(skip, ReadError::Descriptors(_)));
@@ -221,21 +225,22 @@ impl RootScan {
         let live = store.live(&self.root, &mut self.sessions().map(|session| &**session));
         self.live = live;
         let places = self.finder.visited.iter().chain(&self.finder.awaiting).chain(&self.live.places);
-        self.shape = places.map(|path| mark(path)).fold(0, u64::wrapping_add);
+        self.fingerprint = places.map(|path| path_hash(path)).fold(0, u64::wrapping_add);
     }
 
     /// Whether something is known that may tell of what lives.
-    pub fn may_live(&self) -> bool {
+    pub fn may_have_live_sessions(&self) -> bool {
         !self.live.places.is_empty() || !self.live.sessions.is_empty()
     }
 
     /// Reads one file anew that a walk has found before.
     pub fn refresh_file(&mut self, path: &Path) -> Refreshed {
         let Some(store) = self.store else { return Refreshed::Same };
-        let Some(file) = self.files.get(path.as_os_str()) else { return Refreshed::Unclear };
+        let Some(file) = self.files.get(path.as_os_str()) else { return Refreshed::NeedsWalk };
         // What stands beside it, or that it is gone, a walk finds out.
-        let (None, Known::Session(before), Some(stamp)) = (file.beside, &file.known, harness::stamp(path)) else {
-            return Refreshed::Unclear;
+        let (None, FileContent::Session(before), Some(stamp)) = (file.beside, &file.content, harness::stamp(path))
+        else {
+            return Refreshed::NeedsWalk;
         };
         if !file.racy && file.stamp == stamp {
             return Refreshed::Same;
@@ -244,13 +249,13 @@ impl RootScan {
         let source = Source { path: path.to_owned(), stamp, beside: None, parts: Box::default() };
         let outcome = read_one(store, &mut HeadTail::default(), &source);
         if matches!(outcome.result, Err(ReadError::Vanished)) {
-            return Refreshed::Unclear;
+            return Refreshed::NeedsWalk;
         }
-        if !self.keep(source, outcome) {
+        if !self.record(source, outcome) {
             return Refreshed::Same;
         }
-        match self.files.get(path.as_os_str()).map(|file| &file.known) {
-            Some(Known::Session(now)) => Refreshed::Session(before, now.clone()),
+        match self.files.get(path.as_os_str()).map(|file| &file.content) {
+            Some(FileContent::Session(now)) => Refreshed::Session(before, now.clone()),
             _ => {
                 // It is no walk that this needs, but a join.
                 self.changed = true;
@@ -267,42 +272,42 @@ impl RootScan {
     }
 
     /// Whether something is known of a file, which then stays and is read again.
-    fn stays(&mut self, source: &Source) -> bool {
+    fn keep_known(&mut self, source: &Source) -> bool {
         let Some(file) = self.files.get_mut(source.path.as_os_str()) else { return false };
         (file.racy, file.generation) = (true, self.generation);
         true
     }
 
-    /// Whether a file that held a session was cut a moment ago: its program may be rewriting it, and what was known of
+    /// Whether a file that held a session was truncated a moment ago: its program may be rewriting it, and what was known of
     /// it still counts.
     fn is_being_rewritten(&mut self, source: &Source, skip: &ReadError) -> bool {
         let is_cut = matches!(skip, ReadError::Empty | ReadError::NoMessages | ReadError::NoRecords);
         let Some(file) = self.files.get_mut(source.path.as_os_str()).filter(|_| is_cut) else { return false };
-        let was_session = matches!(&file.known, Known::Session(_) | Known::Many(_));
+        let was_session = matches!(&file.content, FileContent::Session(_) | FileContent::Several(_));
         if !was_session || source.stamp.is_older_than(limits::REWRITE_SETTLES) {
             return false;
         }
-        (file.cut, file.racy, file.generation) = (true, true, self.generation);
+        (file.truncated, file.racy, file.generation) = (true, true, self.generation);
         true
     }
 
     /// Keeps what was read of a file; whether it is not what was known.
-    fn keep(&mut self, source: Source, outcome: Outcome) -> bool {
-        let known = match outcome.result {
+    fn record(&mut self, source: Source, outcome: ReadOutcome) -> bool {
+        let content = match outcome.result {
             // What vanished between walk and reading was not there.
             Err(ReadError::Vanished) => return false,
             // It says what it said until it can be read again.
-            Err(ReadError::Descriptors(_)) if self.stays(&source) => return false,
+            Err(ReadError::Descriptors(_)) if self.keep_known(&source) => return false,
             Err(skip) if self.is_being_rewritten(&source, &skip) => return false,
-            Err(skip) => Known::Skipped(skip),
+            Err(skip) => FileContent::Skipped(skip),
             Ok(Reading { mut sessions, names, workspaces, remarks, skipped })
                 if sessions.len() == 1
                     && (names.is_empty() && workspaces.is_empty() && remarks.is_empty() && skipped.is_empty()) =>
             {
                 let session = sessions.swap_remove(0);
-                Known::Session(Arc::new(Session { content: Some((source.stamp, source.beside)), ..session }))
+                FileContent::Session(Arc::new(Session { content: Some((source.stamp, source.beside)), ..session }))
             }
-            Ok(Reading { sessions, names, workspaces, remarks, skipped }) => Known::Many(Box::new(Many {
+            Ok(Reading { sessions, names, workspaces, remarks, skipped }) => FileContent::Several(Box::new(Several {
                 sessions: sessions.into_iter().map(Arc::new).collect(),
                 names: names.into(),
                 workspaces: workspaces.into(),
@@ -310,11 +315,11 @@ impl RootScan {
                 skipped,
             })),
         };
-        let changed = self.files.get(source.path.as_os_str()).is_none_or(|before| !before.known.same(&known));
+        let changed = self.files.get(source.path.as_os_str()).is_none_or(|before| !before.content.same(&content));
         let (generation, racy) = (self.generation, outcome.racy);
         self.files.insert(
             source.path.into_os_string(),
-            File { stamp: source.stamp, beside: source.beside, generation, racy, cut: false, known },
+            ScannedFile { stamp: source.stamp, beside: source.beside, generation, racy, truncated: false, content },
         );
         changed
     }
@@ -327,14 +332,14 @@ pub enum Refreshed {
     /// A session, before and now.
     Session(Arc<Session>, Arc<Session>),
     /// Only a walk can tell.
-    Unclear,
+    NeedsWalk,
 }
 
-impl Known {
+impl FileContent {
     fn same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Session(a), Self::Session(b)) => a == b,
-            (Self::Many(a), Self::Many(b)) => a.same(b),
+            (Self::Several(a), Self::Several(b)) => a.same(b),
             (Self::Skipped(a), Self::Skipped(b)) => a.reason() == b.reason(),
             _ => false,
         }
@@ -342,37 +347,37 @@ impl Known {
 }
 
 /// The walk may be in any order, so the marks are added up.
-fn mark(directory: &Path) -> u64 {
+fn path_hash(directory: &Path) -> u64 {
     let mut hasher = DefaultHasher::new();
     directory.as_os_str().hash(&mut hasher);
     hasher.finish()
 }
 
 /// What of the passed-over files shows in an answer.
-fn told(skipped: &[(PathBuf, ReadError)]) -> Vec<(&Path, &'static str)> {
-    let mut told: Vec<_> = skipped.iter().map(|(path, skip)| (path.as_path(), skip.reason())).collect();
-    told.sort_unstable();
-    told
+fn skip_reasons(skipped: &[(PathBuf, ReadError)]) -> Vec<(&Path, &'static str)> {
+    let mut reasons: Vec<_> = skipped.iter().map(|(path, skip)| (path.as_path(), skip.reason())).collect();
+    reasons.sort_unstable();
+    reasons
 }
 
 /// What reading a file gave.
-struct Outcome {
+struct ReadOutcome {
     result: Result<Reading, ReadError>,
     racy: bool,
 }
 
-fn read_all(store: &dyn Store, sources: &[Source], progress: &dyn Progress) -> Result<Vec<Outcome>, Error> {
+fn scan_all(store: &dyn Store, sources: &[Source], progress: &dyn Progress) -> Result<Vec<ReadOutcome>, Error> {
     parallel(sources, "reading sessions", progress, |ends, source| read_one(store, ends, source))
 }
 
-fn read_one(store: &dyn Store, ends: &mut HeadTail, source: &Source) -> Outcome {
+fn read_one(store: &dyn Store, ends: &mut HeadTail, source: &Source) -> ReadOutcome {
     let settled = source.stamp.is_settled() && source.beside.is_none_or(|stamp| stamp.is_settled());
     let result = store.read(source, ends);
     let racy = !settled || matches!(result, Err(ReadError::Busy(_)));
-    Outcome { result, racy }
+    ReadOutcome { result, racy }
 }
 
-/// Does `work` for each item, on as many threads as pay. Fails only when nobody wants the results any more.
+/// Does `work` for each item, on as several threads as pay. Fails only when nobody wants the results any more.
 pub fn parallel<T: Sync, R: Send>(
     items: &[T],
     message: &str,
@@ -389,14 +394,14 @@ pub fn parallel<T: Sync, R: Send>(
             if progress.is_cancelled() {
                 return done;
             }
-            if index.is_multiple_of(ALONE) {
+            if index.is_multiple_of(FILES_PER_THREAD) {
                 progress.report(message, index as u64, Some(items.len() as u64));
             }
             done.push((index, work(&mut ends, item)));
         }
     };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = cores.min(limits::READERS).min(items.len() / ALONE + 1);
+    let threads = cores.min(limits::READERS).min(items.len() / FILES_PER_THREAD + 1);
     let mut done = std::thread::scope(|scope| {
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(run)).collect();
         let mut done = run();

@@ -1,10 +1,10 @@
 //! What the registry keeps between two readings, and how it is read anew: all of it, or what may have changed.
 
-use super::inventory::{self, Stored};
-use super::published::Published;
-use super::roots::{self, Slot};
+use super::hints::{Hints, Target};
+use super::publisher::Publisher;
+use super::roots::{self, RootSlot};
 use super::scan::{Refreshed, RootScan};
-use super::watches::Target;
+use super::stored::{self, Stored};
 use super::{Error, Progress, RootReport};
 use crate::harness::{Homes, Live, NoProgress, Root, Session};
 use crate::protocol::{Harness, Problem, RootOrigin};
@@ -14,40 +14,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-pub struct State {
+pub struct ScanState {
     pub homes: Homes,
-    pub slots: Vec<Arc<Slot>>,
+    pub slots: Vec<Arc<RootSlot>>,
     /// The roots that did not answer the last time.
     silent: Vec<PathBuf>,
     /// Where live sessions worked when the stored ones were joined.
-    directories: Vec<String>,
+    live_directories: Vec<String>,
     /// What the process registries said last.
     peers: Peers,
-    published: Arc<Mutex<Published>>,
+    publisher: Arc<Mutex<Publisher>>,
     /// The newest whole reading of the files.
-    pub last_reading: u64,
-}
-
-/// What may have changed.
-#[derive(Debug, Default)]
-pub struct Hints {
-    /// Roots that must be walked.
-    pub roots: BTreeSet<usize>,
-    /// Files below roots.
-    pub files: BTreeSet<(usize, PathBuf)>,
-    /// Whether it must be looked at what lives.
-    pub live: bool,
-}
-
-impl Hints {
-    /// The directories of the files.
-    pub fn directories(&self) -> BTreeSet<&Path> {
-        self.files.iter().filter_map(|(_, path)| path.parent()).collect()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.roots.is_empty() && self.files.is_empty() && !self.live
-    }
+    pub last_scan: u64,
 }
 
 /// What the process registries say.
@@ -60,23 +38,23 @@ struct Peers {
 }
 
 /// A session before and after it was read anew.
-struct Touch {
+struct SessionUpdate {
     harness: Harness,
     before: Arc<Session>,
     now: Arc<Session>,
 }
 
-impl State {
-    pub fn new(homes: Homes, published: Arc<Mutex<Published>>) -> Self {
-        let slots = homes.roots().iter().cloned().map(|root| Slot::new(RootScan::new(root))).collect();
+impl ScanState {
+    pub fn new(homes: Homes, publisher: Arc<Mutex<Publisher>>) -> Self {
+        let slots = homes.roots().iter().cloned().map(|root| RootSlot::new(RootScan::new(root))).collect();
         Self {
             homes,
             slots,
             silent: Vec::new(),
-            directories: Vec::new(),
+            live_directories: Vec::new(),
             peers: Peers::default(),
-            published,
-            last_reading: 0,
+            publisher,
+            last_scan: 0,
         }
     }
 
@@ -85,32 +63,32 @@ impl State {
         let known = self.homes.roots().len();
         add(&mut self.homes);
         let new: Vec<Root> = self.homes.roots()[known..].to_vec();
-        self.slots.extend(new.into_iter().map(|root| Slot::new(RootScan::new(root))));
+        self.slots.extend(new.into_iter().map(|root| RootSlot::new(RootScan::new(root))));
     }
 
     /// Reads whatever changed on disk.
-    pub fn read_all(&mut self, progress: &dyn Progress) -> Result<(), Error> {
+    pub fn scan_all(&mut self, progress: &dyn Progress) -> Result<(), Error> {
         roots::retry(&mut self.slots, limits::ROOT_AGAIN);
         roots::refresh_all(&self.slots, limits::ROOT_SILENCE, progress)?;
         self.read_peers();
-        self.settle(&[]);
+        self.publish(&[]);
         Ok(())
     }
 
     /// Reads what may have changed.
-    pub fn read_some(&mut self, hints: &Hints) {
+    pub fn scan_hinted(&mut self, hints: &Hints) {
         let mut walk = hints.roots.clone();
-        let mut touches = Vec::new();
+        let mut updates = Vec::new();
         for (root, path) in &hints.files {
             if walk.contains(root) {
                 continue;
             }
             match self.read_file(*root, path) {
-                Some(touch) => touches.extend(touch),
+                Some(update) => updates.extend(update),
                 None => drop(walk.insert(*root)),
             }
         }
-        let slots: Vec<Arc<Slot>> = walk.iter().filter_map(|root| self.slots.get(*root).cloned()).collect();
+        let slots: Vec<Arc<RootSlot>> = walk.iter().filter_map(|root| self.slots.get(*root).cloned()).collect();
         if !slots.is_empty() {
             // Nobody cancels it.
             let _ = roots::refresh_all(&slots, limits::ROOT_SILENCE, &NoProgress);
@@ -119,30 +97,30 @@ impl State {
             self.read_peers();
         }
         // What was walked was asked for this, too.
-        let touched: BTreeSet<usize> = hints.files.iter().map(|(root, _)| *root).collect();
+        let updated: BTreeSet<usize> = hints.files.iter().map(|(root, _)| *root).collect();
         for (root, slot) in self.slots.iter().enumerate().filter(|(root, _)| !walk.contains(root)) {
-            if (hints.live || touched.contains(&root))
-                && let Some(mut scan) = slot.scan().filter(|scan| scan.may_live())
+            if (hints.live || updated.contains(&root))
+                && let Some(mut scan) = slot.scan().filter(|scan| scan.may_have_live_sessions())
             {
                 scan.refresh_live();
             }
         }
-        self.settle(&touches);
+        self.publish(&updates);
     }
 
     /// Reads one file anew: the session that changed by it, if one did. `None` where its root must be walked to tell.
-    fn read_file(&self, root: usize, path: &Path) -> Option<Option<Touch>> {
+    fn read_file(&self, root: usize, path: &Path) -> Option<Option<SessionUpdate>> {
         let mut scan = self.slots.get(root)?.scan()?;
         let harness = scan.root.harness;
         match scan.refresh_file(path) {
             Refreshed::Same => Some(None),
-            Refreshed::Session(before, now) => Some(Some(Touch { harness, before, now })),
-            Refreshed::Unclear => None,
+            Refreshed::Session(before, now) => Some(Some(SessionUpdate { harness, before, now })),
+            Refreshed::NeedsWalk => None,
         }
     }
 
     /// Takes note of what is not watched whole.
-    pub fn degrade(&mut self, limited: &BTreeSet<Target>) {
+    pub fn report_unwatched(&mut self, limited: &BTreeSet<Target>) {
         let problem = |target: &Target| {
             let root = match target {
                 Target::Root(root) => self.homes.roots().get(*root),
@@ -163,25 +141,25 @@ impl State {
             }
         };
         let unwatched: Arc<Vec<Problem>> = Arc::new(limited.iter().map(problem).collect());
-        self.published().update(|next| next.unwatched = unwatched);
+        self.publisher().update(|next| next.unwatched = unwatched);
     }
 
     /// Puts together what was read.
-    fn settle(&mut self, touches: &[Touch]) {
-        let now = self.published().current.clone();
+    fn publish(&mut self, updates: &[SessionUpdate]) {
+        let now = self.publisher().current.clone();
         let mut scans: Vec<_> = self.slots.iter().filter_map(|slot| slot.scan()).collect();
-        let (live, live_problems) = living(&self.peers, &scans);
+        let (live, live_problems) = live_sessions(&self.peers, &scans);
         let directories: BTreeSet<&str> = live.iter().filter_map(|live| live.workspace.as_deref()).collect();
         let directories: Vec<String> = directories.into_iter().map(str::to_owned).collect();
-        let known = !now.stored.has_marks || self.directories == directories;
+        let known = !now.stored.has_workspace_marks || self.live_directories == directories;
         let answered = |root: &&Root| scans.iter().any(|scan| scan.root == **root);
         let silent: Vec<Root> = self.homes.roots().iter().filter(|root| !answered(root)).cloned().collect();
         let silent_paths: Vec<PathBuf> = silent.iter().map(|root| root.path.clone()).collect();
-        let touched = match known && silent_paths == self.silent && !scans.iter().any(|scan| scan.changed) {
-            true => touch_all(&now.stored, touches),
+        let updated = match known && silent_paths == self.silent && !scans.iter().any(|scan| scan.changed) {
+            true => apply_updates(&now.stored, updates),
             false => None,
         };
-        let stored = touched.unwrap_or_else(|| {
+        let stored = updated.unwrap_or_else(|| {
             scans.iter_mut().for_each(|scan| scan.changed = false);
             let scans: Vec<&RootScan> = scans.iter().map(|scan| &**scan).collect();
             Arc::new(Stored::join(&scans, &silent, &directories))
@@ -191,8 +169,8 @@ impl State {
             *elapsed.entry(scan.root.harness).or_default() += scan.elapsed;
         }
         drop(scans);
-        (self.directories, self.silent) = (directories, silent_paths);
-        self.published().update(|next| {
+        (self.live_directories, self.silent) = (directories, silent_paths);
+        self.publisher().update(|next| {
             (next.stored, next.elapsed) = (stored, elapsed);
             next.registries = self.peers.registries.clone();
             // What did not change stays the same, as much of what follows then needs no look.
@@ -229,13 +207,13 @@ impl State {
         let live = |found: peer::Found| {
             let is_only = is_served(&found) && holders.get(&found.peer.session_id) == Some(&1);
             let has_door = found.peer.addressable && is_only;
-            inventory::of_peer(found, has_door)
+            stored::of_peer(found, has_door)
         };
         peers.into_iter().map(live).collect()
     }
 
-    fn published(&self) -> MutexGuard<'_, Published> {
-        self.published.lock().unwrap_or_else(PoisonError::into_inner)
+    fn publisher(&self) -> MutexGuard<'_, Publisher> {
+        self.publisher.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A process registry is a place where sessions were looked for, too.
@@ -256,20 +234,20 @@ impl State {
 }
 
 /// The live sessions of all harnesses in a stable order, and what of that could not be read.
-fn living(peers: &Peers, scans: &[MutexGuard<'_, RootScan>]) -> (Vec<Live>, Vec<Problem>) {
+fn live_sessions(peers: &Peers, scans: &[MutexGuard<'_, RootScan>]) -> (Vec<Live>, Vec<Problem>) {
     let sessions = scans.iter().flat_map(|scan| &scan.live.sessions);
     let mut live: Vec<Live> = peers.live.iter().chain(sessions).cloned().map(Live::unless_stopped).collect();
     live.sort_unstable_by(|a, b| (a.harness, &a.session_id, a.pid).cmp(&(b.harness, &b.session_id, b.pid)));
     let failed = scans.iter().flat_map(|scan| scan.live.problems.iter().map(|failed| (scan.root.harness, failed)));
-    let failed = failed.map(|(harness, (path, skip))| inventory::problem(harness, path, skip));
+    let failed = failed.map(|(harness, (path, skip))| stored::file_problem(harness, path, skip));
     (live, peers.problems.iter().cloned().chain(failed).collect())
 }
 
 /// The stored sessions with some of them as they are now; `None` where all must be joined anew.
-fn touch_all(stored: &Arc<Stored>, touches: &[Touch]) -> Option<Arc<Stored>> {
-    let mut touched = stored.clone();
-    for touch in touches {
-        touched = Arc::new(touched.touch(&touch.before, &touch.now, touch.harness)?);
+fn apply_updates(stored: &Arc<Stored>, updates: &[SessionUpdate]) -> Option<Arc<Stored>> {
+    let mut updated = stored.clone();
+    for update in updates {
+        updated = Arc::new(updated.with_update(&update.before, &update.now, update.harness)?);
     }
-    Some(touched)
+    Some(updated)
 }

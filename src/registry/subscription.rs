@@ -1,7 +1,7 @@
 //! Who watches: what each may see and has asked for, and what each is still to be told.
 
-use super::changes::{Change, Id, Replayed, Subject};
-use super::entry::same_but_clocks;
+use super::change_log::{Change, Id, Replayed, Subject};
+use super::item::same_except_timestamps;
 use super::query::Filter;
 use super::{Error, Progress, Request, Snapshot};
 use crate::authority::Grant;
@@ -24,13 +24,13 @@ pub struct Subscription {
     pub id: String,
     /// Which entries are asked for.
     pub query: Query,
-    view: Mutex<View>,
+    state: Mutex<SubscriptionState>,
     wake: Notify,
     ended: CancellationToken,
 }
 
 /// What is still to be told.
-struct View {
+struct SubscriptionState {
     grant: Grant,
     phase: Phase,
     /// The number of the last change that was looked at.
@@ -44,9 +44,9 @@ struct View {
     pending: BTreeSet<(u64, Subject)>,
     latest: HashMap<Subject, Pending>,
     /// The problems that were told.
-    told: Vec<Problem>,
+    sent_problems: Vec<Problem>,
     /// The entries that the client has, where only reading their messages tells whether they are meant.
-    has: Option<HashSet<Id>>,
+    client_entries: Option<HashSet<Id>>,
 }
 
 struct Pending {
@@ -58,12 +58,14 @@ struct Pending {
 /// How far the first state is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// It is to be begun: anew where something was told already.
-    Begin { anew: bool },
+    /// Nothing was sent yet.
+    Start,
+    /// It is to be sent again from its beginning.
+    Restart,
     /// It is under way.
-    Telling,
+    Initial,
     /// It is told but for what waits up to this revision.
-    Told { until: u64 },
+    CatchUp { until: u64 },
     /// Only changes are told.
     Synced,
 }
@@ -73,13 +75,13 @@ pub enum Next {
     /// Nothing, for now.
     Nothing,
     /// The inventory is newer than the one that this was asked of, or the view another one by now: ask again.
-    Again,
+    Retry,
     /// These events; none of them once `void` is set.
     Events {
         /// Set when they are not to be told any more.
         void: CancellationToken,
         /// In their order.
-        told: Vec<Told>,
+        events: Vec<StampedEvent>,
     },
 }
 
@@ -93,15 +95,15 @@ struct Plan {
 
 enum Work {
     /// Tell this.
-    Tell(Vec<Told>),
+    Send(Vec<StampedEvent>),
     /// Tell these entries for the first time.
-    First(Vec<Id>),
+    AddInitial(Vec<Id>),
     /// Tell what became of an entry.
-    Change { revision: u64, id: Id, had: bool },
+    LookUp { revision: u64, id: Id, had: bool },
 }
 
 /// Something to be told, as of a revision.
-pub struct Told {
+pub struct StampedEvent {
     /// That of the change, or up to which nothing waits; absent: that of the inventory as it is.
     pub revision: Option<u64>,
     /// What happened.
@@ -116,7 +118,7 @@ impl Subscriptions {
 
     /// Ends one, if it is there and the grant covers what it may see; whether it was ended.
     pub fn remove(&mut self, id: &str, grant: &Grant) -> bool {
-        let is_meant = self.0.get(id).is_some_and(|subscription| grant.covers(&subscription.view().grant));
+        let is_meant = self.0.get(id).is_some_and(|subscription| grant.covers(&subscription.state().grant));
         is_meant && self.0.remove(id).map(|subscription| subscription.ended.cancel()).is_some()
     }
 
@@ -137,8 +139,8 @@ impl Subscriptions {
     }
 
     /// Tells what differs between two states that follow each other.
-    pub fn tell(&self, before: &Snapshot, now: &Snapshot, changes: &[Change]) {
-        self.0.values().for_each(|subscription| subscription.take(before, now, changes));
+    pub fn notify(&self, before: &Snapshot, now: &Snapshot, changes: &[Change]) {
+        self.0.values().for_each(|subscription| subscription.note_changes(before, now, changes));
     }
 }
 
@@ -146,17 +148,17 @@ impl Subscription {
     /// One who begins with all that there is, or, where `replay` is known, with what came after what the client has.
     pub fn new(id: String, query: Query, grant: Grant, replay: Option<Replay>, now: &Snapshot) -> Self {
         // Only reading all messages would tell which entries a client has that searched them.
-        let searches = searches(&query);
+        let searches = searches_messages(&query);
         let replay = replay.map(|replay| if searches { Replay::Unknown } else { replay });
         let phase = match &replay {
-            None => Phase::Begin { anew: false },
-            Some(Replay::Unknown) => Phase::Begin { anew: true },
-            Some(Replay::Changes(changes)) => Phase::Told { until: changes.last().map_or(0, |last| last.revision) },
+            None => Phase::Start,
+            Some(Replay::Unknown) => Phase::Restart,
+            Some(Replay::Changes(changes)) => Phase::CatchUp { until: changes.last().map_or(0, |last| last.revision) },
         };
         // What came after what the client has is told with what it knows of problems.
-        let told = now.visible_problems(&grant);
+        let sent_problems = now.visible_problems(&grant);
         let ended = CancellationToken::new();
-        let mut view = View {
+        let mut state = SubscriptionState {
             grant,
             phase,
             last: now.number,
@@ -165,20 +167,20 @@ impl Subscription {
             unsent_ids: HashSet::new(),
             pending: BTreeSet::new(),
             latest: HashMap::new(),
-            told,
-            has: searches.then(HashSet::new),
+            sent_problems,
+            client_entries: searches.then(HashSet::new),
         };
         if let Some(Replay::Changes(changes)) = replay {
             for change in changes {
-                view.note(change.revision, change.subject, change.was_listed);
+                state.note(change.revision, change.subject, change.was_listed);
             }
         }
-        Self { id, query, view: Mutex::new(view), wake: Notify::new(), ended }
+        Self { id, query, state: Mutex::new(state), wake: Notify::new(), ended }
     }
 
     /// Whether the first state is told.
     pub fn is_synced(&self) -> bool {
-        self.view().phase == Phase::Synced
+        self.state().phase == Phase::Synced
     }
 
     /// Resolves when there may be something to tell.
@@ -192,76 +194,76 @@ impl Subscription {
     }
 
     /// Whether telling something needs files to be read.
-    pub fn reads(&self) -> bool {
+    pub fn reads_files(&self) -> bool {
         self.query.include.as_ref().is_some_and(|include| !include.is_empty())
-            || searches(&self.query)
+            || searches_messages(&self.query)
             || self.query.workspace_family.is_some()
     }
 
     /// Whether telling something reads the file system: messages, or where a workspace leads to.
-    pub fn touches_files(&self) -> bool {
-        self.reads() || self.query.workspace.is_some() || self.view().grant.has_workspace_scope()
+    pub fn may_block(&self) -> bool {
+        self.reads_files() || self.query.workspace.is_some() || self.state().grant.has_workspace_scope()
     }
 
     /// What of the inventory is looked at.
-    fn seen<'a>(&self, snapshot: &'a Snapshot) -> Cow<'a, Snapshot> {
+    fn relevant<'a>(&self, snapshot: &'a Snapshot) -> Cow<'a, Snapshot> {
         match self.query.live {
-            Some(false) => Cow::Owned(snapshot.of_files()),
+            Some(false) => Cow::Owned(snapshot.without_runtimes()),
             _ => Cow::Borrowed(snapshot),
         }
     }
 
     /// Narrows what it may see; it begins anew, or ends where nothing is left.
     pub fn narrow(&self, narrow: impl Fn(&Grant) -> Option<Grant>) {
-        let mut view = self.view();
-        match narrow(&view.grant) {
-            Some(grant) if grant == view.grant => {}
+        let mut state = self.state();
+        match narrow(&state.grant) {
+            Some(grant) if grant == state.grant => {}
             Some(grant) => {
-                view.grant = grant;
-                self.begin_anew(&mut view);
+                state.grant = grant;
+                self.restart(&mut state);
             }
             None => self.ended.cancel(),
         }
         self.wake.notify_one();
     }
 
-    fn take(&self, before: &Snapshot, now: &Snapshot, changes: &[Change]) {
-        let mut view = self.view();
-        view.last = now.number;
-        if matches!(view.phase, Phase::Begin { .. }) {
+    fn note_changes(&self, before: &Snapshot, now: &Snapshot, changes: &[Change]) {
+        let mut state = self.state();
+        state.last = now.number;
+        if matches!(state.phase, Phase::Start | Phase::Restart) {
             return;
         }
-        let grant = view.grant.clone();
-        let (before, now) = (&*self.seen(before), &*self.seen(now));
+        let grant = state.grant.clone();
+        let (before, now) = (&*self.relevant(before), &*self.relevant(now));
         let mut old = Filter::new(&self.query, before, &grant);
         let mut new = Filter::new(&self.query, now, &grant);
         for change in changes {
             let Subject::Entry(id) = &change.subject else {
-                view.note(change.revision, Subject::Problems, true);
+                state.note(change.revision, Subject::Problems, true);
                 continue;
             };
-            if view.unsent_ids.contains(id) {
+            if state.unsent_ids.contains(id) {
                 continue;
             }
-            let was = before.item_in(id, &self.query, &grant).filter(|item| old.admits(item));
-            let is = now.item_in(id, &self.query, &grant).filter(|item| new.admits(item));
+            let was = before.item_for_query(id, &self.query, &grant).filter(|item| old.admits(item));
+            let is = now.item_for_query(id, &self.query, &grant).filter(|item| new.admits(item));
             let same = match (&was, &is) {
                 (None, None) => true,
                 (Some(was), Some(is)) => {
-                    same_but_clocks(&before.entry(was, &grant), &now.entry(is, &grant))
+                    same_except_timestamps(&before.entry(was, &grant), &now.entry(is, &grant))
                         && !is.may_be_renamed_since(was)
-                        && (was.session() == is.session() || !self.reads())
+                        && (was.session() == is.session() || !self.reads_files())
                 }
                 _ => false,
             };
-            let had = view.has.as_ref().map_or(was.is_some(), |has| has.contains(id));
+            let had = state.client_entries.as_ref().map_or(was.is_some(), |entries| entries.contains(id));
             // What is told later is what is true then, so what has come back needs to be looked at again, too.
-            if !same || view.latest.contains_key(&change.subject) {
-                view.note(change.revision, change.subject.clone(), had);
+            if !same || state.latest.contains_key(&change.subject) {
+                state.note(change.revision, change.subject.clone(), had);
             }
         }
-        if view.pending.len() > limits::CHANGES_PENDING {
-            self.begin_anew(&mut view);
+        if state.pending.len() > limits::CHANGES_PENDING {
+            self.restart(&mut state);
         }
         self.wake.notify_one();
     }
@@ -269,30 +271,30 @@ impl Subscription {
     /// What is to be told next, as things are now: at most `count` events of a state that is told for the first time,
     /// or one change. Nobody waits for it while files are read.
     pub fn next(&self, now: &Snapshot, roots: &[Root], count: usize, progress: &dyn Progress) -> Result<Next, Error> {
-        let now = &*self.seen(now);
-        let mut view = self.view();
-        if view.last > now.number {
-            return Ok(Next::Again);
+        let now = &*self.relevant(now);
+        let mut state = self.state();
+        if state.last > now.number {
+            return Ok(Next::Retry);
         }
-        let Some(Plan { grant, void, as_of, work }) = self.plan(&mut view, now, count) else {
+        let Some(Plan { grant, void, as_of, work }) = self.plan(&mut state, now, count) else {
             return Ok(Next::Nothing);
         };
-        drop(view);
+        drop(state);
         let request = Request { query: &self.query, cursor: None, limit: usize::MAX, grant: &grant, roots };
         let mut filter = Filter::new(&self.query, now, &grant);
-        let mut entry = |id: &Id| now.listed(id, &mut filter, &request, progress);
-        let (told, looked_up) = match work {
-            Work::Tell(told) => (told, Vec::new()),
-            Work::First(ids) => {
+        let mut entry = |id: &Id| now.entry_for_query(id, &mut filter, &request, progress);
+        let (events, looked_up) = match work {
+            Work::Send(events) => (events, Vec::new()),
+            Work::AddInitial(ids) => {
                 let (mut events, mut looked_up) = (Vec::new(), Vec::new());
                 for id in ids {
                     let entry = entry(&id)?;
                     looked_up.push((id, entry.is_some()));
-                    events.extend(entry.map(|entry| told(as_of, RegistryEvent::Added { entry: Box::new(entry) })));
+                    events.extend(entry.map(|entry| stamped(as_of, RegistryEvent::Added { entry: Box::new(entry) })));
                 }
                 (events, looked_up)
             }
-            Work::Change { revision, id, had } => {
+            Work::LookUp { revision, id, had } => {
                 let entry = entry(&id)?;
                 let looked_up = vec![(id.clone(), entry.is_some())];
                 let event = match (had, entry) {
@@ -301,57 +303,60 @@ impl Subscription {
                     (true, None) => Some(RegistryEvent::Removed { id: id.to_string() }),
                     (false, None) => None,
                 };
-                (event.into_iter().map(|event| told(Some(revision), event)).collect(), looked_up)
+                (event.into_iter().map(|event| stamped(Some(revision), event)).collect(), looked_up)
             }
         };
-        let mut view = self.view();
+        let mut state = self.state();
         if void.is_cancelled() {
-            return Ok(Next::Again);
+            return Ok(Next::Retry);
         }
-        looked_up.into_iter().for_each(|(id, has)| view.has(id, has));
-        Ok(if told.is_empty() { Next::Again } else { Next::Events { void, told } })
+        looked_up.into_iter().for_each(|(id, has)| state.note_sent(id, has));
+        Ok(if events.is_empty() { Next::Retry } else { Next::Events { void, events } })
     }
 
-    fn plan(&self, view: &mut View, now: &Snapshot, count: usize) -> Option<Plan> {
-        let begin = match view.phase {
-            Phase::Begin { anew } => {
-                self.begin(view, now);
-                anew
+    fn plan(&self, state: &mut SubscriptionState, now: &Snapshot, count: usize) -> Option<Plan> {
+        let begin = match state.phase {
+            phase @ (Phase::Start | Phase::Restart) => {
+                self.start(state, now);
+                phase == Phase::Restart
             }
             _ => false,
         };
-        let as_of = view.as_of();
-        let work = if begin { Work::Tell(vec![told(as_of, RegistryEvent::Resync {})]) } else { view.work(now, count)? };
-        Some(Plan { grant: view.grant.clone(), void: view.void.clone(), as_of, work })
+        let as_of = state.as_of();
+        let work =
+            if begin { Work::Send(vec![stamped(as_of, RegistryEvent::Resync {})]) } else { state.work(now, count)? };
+        Some(Plan { grant: state.grant.clone(), void: state.void.clone(), as_of, work })
     }
 
     /// Begins to tell all that there is.
-    fn begin(&self, view: &mut View, now: &Snapshot) {
-        let ids: VecDeque<Id> = now.candidates(&self.query, &view.grant).into();
-        view.phase = Phase::Telling;
-        view.unsent_ids = ids.iter().cloned().collect();
-        view.unsent = ids;
-        view.pending.clear();
-        view.latest.clear();
-        view.told.clear();
-        view.has.iter_mut().for_each(HashSet::clear);
+    fn start(&self, state: &mut SubscriptionState, now: &Snapshot) {
+        let ids: VecDeque<Id> = now.candidates(&self.query, &state.grant).into();
+        state.phase = Phase::Initial;
+        state.unsent_ids = ids.iter().cloned().collect();
+        state.unsent = ids;
+        state.pending.clear();
+        state.latest.clear();
+        state.sent_problems.clear();
+        state.client_entries.iter_mut().for_each(HashSet::clear);
         // They come before the entries are said to be all.
-        view.note(0, Subject::Problems, true);
+        state.note(0, Subject::Problems, true);
     }
 
     /// Forgets what was to be told: all is told anew.
-    fn begin_anew(&self, view: &mut View) {
-        std::mem::replace(&mut view.void, self.ended.child_token()).cancel();
+    fn restart(&self, state: &mut SubscriptionState) {
+        std::mem::replace(&mut state.void, self.ended.child_token()).cancel();
         // Where nothing was told yet there is nothing to be told anew.
-        view.phase = Phase::Begin { anew: view.phase != Phase::Begin { anew: false } };
-        view.unsent.clear();
-        view.unsent_ids.clear();
-        view.pending.clear();
-        view.latest.clear();
+        if state.phase != Phase::Start {
+            state.phase = Phase::Restart;
+        }
+        state.unsent.clear();
+        state.unsent_ids.clear();
+        state.pending.clear();
+        state.latest.clear();
     }
 
-    fn view(&self) -> MutexGuard<'_, View> {
-        self.view.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, SubscriptionState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -364,15 +369,15 @@ pub enum Replay {
 }
 
 /// Whether only reading messages tells which entries are meant.
-fn searches(query: &Query) -> bool {
+fn searches_messages(query: &Query) -> bool {
     query.search_previews == Some(true) && query.text.as_ref().is_some_and(|text| !text.trim().is_empty())
 }
 
-fn told(revision: Option<u64>, event: RegistryEvent) -> Told {
-    Told { revision, event }
+fn stamped(revision: Option<u64>, event: RegistryEvent) -> StampedEvent {
+    StampedEvent { revision, event }
 }
 
-impl View {
+impl SubscriptionState {
     /// Notes that something changed; `had` is whether the client had the entry before that.
     fn note(&mut self, revision: u64, subject: Subject, had: bool) {
         let known = self.latest.entry(subject.clone()).or_insert(Pending { revision, had });
@@ -388,43 +393,43 @@ impl View {
 
     /// What is to be done next.
     fn work(&mut self, now: &Snapshot, count: usize) -> Option<Work> {
-        if self.phase == Phase::Telling {
+        if self.phase == Phase::Initial {
             let ids: Vec<Id> = self.unsent.drain(..count.min(self.unsent.len())).collect();
             ids.iter().for_each(|id| _ = self.unsent_ids.remove(id));
             if !ids.is_empty() {
-                return Some(Work::First(ids));
+                return Some(Work::AddInitial(ids));
             }
-            self.phase = Phase::Told { until: 0 };
+            self.phase = Phase::CatchUp { until: 0 };
         }
         loop {
             let next = self.pending.first().map(|(revision, _)| *revision);
-            if let Phase::Told { until } = self.phase
+            if let Phase::CatchUp { until } = self.phase
                 && next.is_none_or(|next| next > until)
             {
                 self.phase = Phase::Synced;
                 // What still waits is told after this, and asked for by who goes on from here.
-                return Some(Work::Tell(vec![told(self.as_of(), RegistryEvent::Synced {})]));
+                return Some(Work::Send(vec![stamped(self.as_of(), RegistryEvent::Synced {})]));
             }
             let (revision, subject) = self.pending.pop_first()?;
             let had = self.latest.remove(&subject).is_some_and(|pending| pending.had);
             if let Subject::Entry(id) = subject {
-                return Some(Work::Change { revision, id, had });
+                return Some(Work::LookUp { revision, id, had });
             }
             let revision = Some(revision).filter(|revision| *revision > 0).or(self.as_of());
             let events = self.problems(now);
             if !events.is_empty() {
-                return Some(Work::Tell(events.into_iter().map(|event| told(revision, event)).collect()));
+                return Some(Work::Send(events.into_iter().map(|event| stamped(revision, event)).collect()));
             }
         }
     }
 
     /// Takes note of whether the client has an entry once it is told what was looked up, also for a change of it that
     /// came meanwhile.
-    fn has(&mut self, id: Id, has: bool) {
+    fn note_sent(&mut self, id: Id, has: bool) {
         if let Some(pending) = self.latest.get_mut(&Subject::Entry(id.clone())) {
             pending.had = has;
         }
-        if let Some(known) = &mut self.has {
+        if let Some(known) = &mut self.client_entries {
             if has {
                 known.insert(id);
             } else {
@@ -436,7 +441,7 @@ impl View {
     /// The problems that came and went since they were told.
     fn problems(&mut self, now: &Snapshot) -> Vec<RegistryEvent> {
         let problems = now.visible_problems(&self.grant);
-        let before = std::mem::replace(&mut self.told, problems.clone());
+        let before = std::mem::replace(&mut self.sent_problems, problems.clone());
         let gone = before.iter().filter(|problem| !problems.contains(problem)).cloned();
         let new = problems.iter().filter(|problem| !before.contains(problem)).cloned();
         let gone = gone.map(|problem| RegistryEvent::Recovered { problem });

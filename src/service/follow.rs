@@ -1,13 +1,13 @@
 //! Following a session's messages.
 
-use super::watch::{Opened, narrowed};
+use super::watch::{PendingSubscription, narrowed};
 use super::{Context, Service, blocking, registry};
 use crate::authority::Grant;
 use crate::harness::Progress;
 use crate::protocol::{
     Empty, FollowParams, FollowResult, Notification, Reason, RpcError, SessionEvent, SessionEventParams, UnfollowParams,
 };
-use crate::registry::{Following, Outcome, Pulse, Registry, Seen};
+use crate::registry::{ClientView, FollowOutcome, FollowWaker, FollowedSession, Refresh, Registry};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc;
 use tokio::sync::watch::Receiver;
@@ -20,26 +20,26 @@ pub(super) async fn follow(
 ) -> Result<FollowResult, RpcError> {
     let id = Service::new_handle("subscription")?;
     let (of, asking) = (service.clone(), context.clone());
-    let (result, following, pulse, opened) = blocking(move || -> Result<_, RpcError> {
+    let (result, following, waker, opened) = blocking(move || -> Result<_, RpcError> {
         let snapshot = of.registry.snapshot(&asking)?;
         let opened = snapshot.follow(&params.id, &asking.grant, &of.registry.roots(), &asking)?;
         let (following, session, cursor) =
             opened.ok_or_else(|| registry::missing_of(&snapshot, &params.id, &asking.grant))?;
         asking.check()?;
         let (grant, max) = (asking.grant.clone(), of.limits().subscriptions);
-        let pulse = of.registry.follow(id.clone(), &following, grant, max);
-        let pulse = pulse.ok_or_else(|| of.subscribed_too_often())?;
-        let opened = Opened::new(&of, Registry::unfollow, &id);
+        let waker = of.registry.follow(id.clone(), &following, grant, max);
+        let waker = waker.ok_or_else(|| of.too_many_subscriptions())?;
+        let opened = PendingSubscription::new(&of, Registry::unfollow, &id);
         // It may have been narrowed since this was asked.
-        pulse.narrow(|known| narrowed(known, &asking));
-        of.keep_watching()?;
-        Ok((FollowResult { subscription: id, session, cursor }, following, pulse, opened))
+        waker.narrow(|known| narrowed(known, &asking));
+        of.ensure_engine()?;
+        Ok((FollowResult { subscription: id, session, cursor }, following, waker, opened))
     })
     .await??;
-    opened.keep();
+    opened.commit();
     let following = Arc::new(Mutex::new(following));
-    let follower = Follower { service, following, pulse, subscription: result.subscription.clone() };
-    tokio::spawn(follower.run(context.client.outgoing(), context.replied));
+    let task = FollowTask { service, following, waker, subscription: result.subscription.clone() };
+    tokio::spawn(task.run(context.client.outgoing(), context.replied));
     Ok(result)
 }
 
@@ -52,23 +52,23 @@ pub(super) fn unfollow(service: &Service, context: &Context, params: UnfollowPar
 }
 
 /// One session that is followed for a client.
-struct Follower {
+struct FollowTask {
     service: Arc<Service>,
-    following: Arc<Mutex<Following>>,
-    pulse: Arc<Pulse>,
+    following: Arc<Mutex<FollowedSession>>,
+    waker: Arc<FollowWaker>,
     subscription: String,
 }
 
-impl Follower {
+impl FollowTask {
     async fn run(self, outgoing: mpsc::Sender<Notification>, known: Receiver<bool>) {
         tokio::select! {
-            () = self.pulse.ended().cancelled() => {}
-            () = self.tell(outgoing, known) => {}
+            () = self.waker.ended().cancelled() => {}
+            () = self.deliver(outgoing, known) => {}
         }
     }
 
     /// Tells what is new once the client has room for it: what is written meanwhile comes together.
-    async fn tell(&self, outgoing: mpsc::Sender<Notification>, mut known: Receiver<bool>) {
+    async fn deliver(&self, outgoing: mpsc::Sender<Notification>, mut known: Receiver<bool>) {
         if known.wait_for(|known| *known).await.is_err() {
             // The client will never hear of it.
             self.service.registry.unfollow(&self.subscription, &Grant::all());
@@ -76,7 +76,7 @@ impl Follower {
         }
         loop {
             let Ok(permit) = outgoing.reserve().await else { return };
-            let Ok(Some((event, void))) = self.look().await else {
+            let Ok(Some((event, void))) = self.next_event().await else {
                 drop(permit);
                 self.wait().await;
                 continue;
@@ -91,36 +91,36 @@ impl Follower {
     async fn wait(&self) {
         let due = lock(&self.following).due();
         tokio::select! {
-            () = self.pulse.beat() => {}
+            () = self.waker.woken() => {}
             () = async { tokio::time::sleep(due.unwrap_or_default()).await }, if due.is_some() => {}
         }
     }
 
     /// What is new, if anything is, and what is set when it is not to be told any more.
-    async fn look(&self) -> Result<Option<(SessionEvent, CancellationToken)>, RpcError> {
-        let (service, following, pulse) = (self.service.clone(), self.following.clone(), self.pulse.clone());
-        let until = Until(pulse.ended().clone());
+    async fn next_event(&self) -> Result<Option<(SessionEvent, CancellationToken)>, RpcError> {
+        let (service, following, waker) = (self.service.clone(), self.following.clone(), self.waker.clone());
+        let until = UntilEnded(waker.ended().clone());
         blocking(move || {
             let registry = &service.registry;
             let (mut following, roots) = (lock(&following), registry.roots());
-            let needs_review = pulse.needs_review();
-            let Seen { grant, void } = pulse.sees();
-            let review = |following: &mut Following, anew: bool| -> Result<_, RpcError> {
-                let outcome = following.review(&*registry.now(anew)?, &grant, &roots, &until)?;
-                pulse.lies(following);
+            let needs_review = waker.take_review_request();
+            let ClientView { grant, void } = waker.view();
+            let review = |following: &mut FollowedSession, refresh: Refresh| -> Result<_, RpcError> {
+                let outcome = following.review(&*registry.latest_snapshot(refresh)?, &grant, &roots, &until)?;
+                waker.set_location(following);
                 Ok(outcome)
             };
             // What fell out of scope is not read any more.
-            if needs_review && let Outcome::Event(event) = review(&mut following, false)? {
+            if needs_review && let FollowOutcome::Event(event) = review(&mut following, Refresh::No)? {
                 return Ok(Some((event, void)));
             }
             let outcome = match following.read(&roots, &until)? {
-                Outcome::Lost => review(&mut following, true)?,
+                FollowOutcome::Lost => review(&mut following, Refresh::Yes)?,
                 outcome => outcome,
             };
             Ok(match outcome {
-                Outcome::Event(event) => Some((event, void)),
-                Outcome::Nothing | Outcome::Lost => None,
+                FollowOutcome::Event(event) => Some((event, void)),
+                FollowOutcome::Nothing | FollowOutcome::Lost => None,
             })
         })
         .await?
@@ -128,9 +128,9 @@ impl Follower {
 }
 
 /// Reads until the subscription ends.
-struct Until(CancellationToken);
+struct UntilEnded(CancellationToken);
 
-impl Progress for Until {
+impl Progress for UntilEnded {
     fn is_cancelled(&self) -> bool {
         self.0.is_cancelled()
     }

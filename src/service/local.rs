@@ -24,7 +24,7 @@ pub struct Local {
     runtime: Option<Runtime>,
     handle: Handle,
     user: User,
-    told: Option<mpsc::Receiver<Notification>>,
+    notifications: Option<mpsc::Receiver<Notification>>,
 }
 
 /// That client: what it asks that takes its time, as over the wire.
@@ -40,9 +40,9 @@ impl Local {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let handle = runtime.handle().clone();
         let service = Arc::new(Service::new(config, handle.clone())?);
-        let (outgoing, told) = mpsc::channel(limits::NOTIFICATIONS_QUEUED);
+        let (outgoing, notifications) = mpsc::channel(limits::NOTIFICATIONS_QUEUED);
         let client = Arc::new(Client::new(&service, outgoing));
-        Ok(Self { runtime: Some(runtime), handle, user: User { service, client }, told: Some(told) })
+        Ok(Self { runtime: Some(runtime), handle, user: User { service, client }, notifications: Some(notifications) })
     }
 
     /// The client, for what waits for runtimes.
@@ -50,9 +50,9 @@ impl Local {
         self.user.clone()
     }
 
-    /// What the client is told unasked. `None` the second time.
+    /// What the client is notifications unasked. `None` the second time.
     pub fn notifications(&mut self) -> Option<mpsc::Receiver<Notification>> {
-        self.told.take()
+        self.notifications.take()
     }
 
     /// Waits for what takes its time.
@@ -107,12 +107,12 @@ impl Drop for Local {
 
 /// The methods that wait, one a row.
 macro_rules! methods {
-    ($($wire:literal $room:ident::$name:ident($params:ty) -> $result:ty;)*) => {
+    ($($wire:literal $module:ident::$name:ident($params:ty) -> $result:ty;)*) => {
         impl User {
             $(
                 #[doc = concat!("`", $wire, "`.")]
                 pub async fn $name(&self, params: $params) -> Result<$result, RpcError> {
-                    $room::$name(self.service.clone(), self.context(), params).await
+                    $module::$name(self.service.clone(), self.context(), params).await
                 }
             )*
         }

@@ -99,7 +99,7 @@ where
                     }
                     work(service, context, params).await
                 };
-                reporter.reporting(done).await.map_err(to_object)
+                reporter.with_progress(done).await.map_err(to_object)
             }
         };
         module.register_async_method(name, call).map(drop)

@@ -193,7 +193,7 @@ struct State {
 }
 
 impl Client {
-    /// A client that has not said anything yet.
+    /// A client that has not last anything yet.
     pub fn new(service: &Service, outgoing: mpsc::Sender<Notification>) -> Self {
         let state = State { phase: Phase::New, grant: service.config.ceiling.clone(), process_id: None };
         Self { state: Mutex::new(state), outgoing, ended: CancellationToken::new() }
@@ -241,18 +241,18 @@ pub struct Context {
     /// True once the answer is on its way: what the request opened may be told of from then on. Closed where there will
     /// be no answer.
     pub replied: Receiver<bool>,
-    progress: Option<Arc<Progress>>,
+    progress: Option<Arc<ProgressState>>,
 }
 
 /// What a request reports of its progress.
-struct Progress {
+struct ProgressState {
     token: ProgressToken,
-    said: Mutex<Said>,
+    last: Mutex<LastReport>,
     /// Set once the request is done: then nothing more is reported.
     over: CancellationToken,
 }
 
-struct Said {
+struct LastReport {
     at: Instant,
     value: ProgressValue,
 }
@@ -266,44 +266,44 @@ impl Context {
     /// From now on progress is reported with this token.
     fn report_to(&mut self, token: ProgressToken, method: &str) {
         let value = ProgressValue { message: format!("{method} is still running"), done: 0, total: None };
-        let said = Mutex::new(Said { at: Instant::now(), value });
-        self.progress = Some(Arc::new(Progress { token, said, over: CancellationToken::new() }));
+        let last = Mutex::new(LastReport { at: Instant::now(), value });
+        self.progress = Some(Arc::new(ProgressState { token, last, over: CancellationToken::new() }));
     }
 
     /// Reports how far the work is, if the client asked for that, and not too often.
     pub fn progress(&self, message: &str, done: u64, total: Option<u64>) {
         let Some(progress) = &self.progress else { return };
-        let mut said = progress.said();
-        said.value = ProgressValue { message: message.to_owned(), done, total };
-        if said.at.elapsed() >= limits::PROGRESS_INTERVAL {
-            self.report(progress, &mut said);
+        let mut last = progress.last();
+        last.value = ProgressValue { message: message.to_owned(), done, total };
+        if last.at.elapsed() >= limits::PROGRESS_INTERVAL {
+            self.report(progress, &mut last);
         }
     }
 
     /// Does the work. While it reports nothing, what it reported last is sent again now and then.
-    async fn reporting<T>(&self, work: impl Future<Output = T>) -> T {
+    async fn with_progress<T>(&self, work: impl Future<Output = T>) -> T {
         let Some(progress) = &self.progress else { return work.await };
         let done = tokio::select! {
             done = work => done,
-            never = self.repeat(progress) => match never {},
+            never = self.repeat_progress(progress) => match never {},
         };
         progress.over.cancel();
         done
     }
 
-    async fn repeat(&self, progress: &Progress) -> Infallible {
+    async fn repeat_progress(&self, progress: &ProgressState) -> Infallible {
         loop {
-            let silence = progress.said().at.elapsed();
+            let silence = progress.last().at.elapsed();
             match limits::PROGRESS_SILENCE.checked_sub(silence).filter(|left| !left.is_zero()) {
                 Some(left) => tokio::time::sleep(left).await,
-                None => self.report(progress, &mut progress.said()),
+                None => self.report(progress, &mut progress.last()),
             }
         }
     }
 
-    fn report(&self, progress: &Progress, said: &mut Said) {
-        said.at = Instant::now();
-        let params = ProgressParams { token: progress.token.clone(), value: said.value.clone() };
+    fn report(&self, progress: &ProgressState, last: &mut LastReport) {
+        last.at = Instant::now();
+        let params = ProgressParams { token: progress.token.clone(), value: last.value.clone() };
         if let Ok(notification) = Notification::new("$/progress", &params) {
             // A client that does not read misses progress and nothing else.
             let _ = self.client.outgoing.try_send(notification.unless(&progress.over));
@@ -319,9 +319,9 @@ impl Context {
     }
 }
 
-impl Progress {
-    fn said(&self) -> MutexGuard<'_, Said> {
-        self.said.lock().unwrap_or_else(PoisonError::into_inner)
+impl ProgressState {
+    fn last(&self) -> MutexGuard<'_, LastReport> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

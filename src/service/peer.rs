@@ -39,14 +39,14 @@ pub(super) async fn message(
     courier::check(&text, limits.message_bytes)?;
     let homes = service.config.homes.homes_of(Harness::ClaudeCode);
     let time = Duration::from_millis(u64::try_from(limits.courier_ms).unwrap_or(u64::MAX));
-    let tell = Telling { context: context.clone(), begin: Instant::now(), time };
+    let progress = MessageProgress { context: context.clone(), begin: Instant::now(), time };
     let mut others = service.registry.claude_homes();
     others.retain(|home| !homes.contains(home));
     let find = move |context: &Context| peer::addressee(&homes, &others, &to, |peer| is_visible(context, peer));
     let asked = context.clone();
     let (meant, find) = blocking(move || (find(&asked), find)).await?;
     let meant = meant?;
-    let place = tell.during("waiting for other messages", service.couriers.place(time)).await?;
+    let place = progress.during("waiting for other messages", service.couriers.place(time)).await?;
     // Meanwhile the client may have given up the permission, and the session may have gone, and its name to another one.
     let context = Context { grant: context.grant.within(&context.client.grant()), ..context };
     authorize(&context, &[Permission::Message])?;
@@ -55,18 +55,18 @@ pub(super) async fn message(
         return Err(peer::Error::Replaced(meant.name).into());
     }
     let delivery = service.couriers.deliver(place, &peer, text);
-    let Delivery { outcome, message_id, detail } = tell.during("delivering the message", delivery).await?;
+    let Delivery { outcome, message_id, detail } = progress.during("delivering the message", delivery).await?;
     Ok(MessageResult { peer, outcome, message_id, detail })
 }
 
 /// Tells now and then how much of its time a message has taken.
-struct Telling {
+struct MessageProgress {
     context: Context,
     begin: Instant,
     time: Duration,
 }
 
-impl Telling {
+impl MessageProgress {
     async fn during<T>(&self, what: &str, work: impl Future<Output = T>) -> T {
         let mut work = pin!(work);
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);

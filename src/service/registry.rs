@@ -100,7 +100,7 @@ pub(super) fn describe(
 
 /// Why there is no such entry: there is none, or what would show it cannot be read.
 pub(super) fn missing_of(snapshot: &Snapshot, id: &str, grant: &Grant) -> RpcError {
-    match snapshot.unread(id, grant) {
+    match snapshot.read_problem(id, grant) {
         None => missing(id),
         Some(problem) => {
             let path = problem.path.as_deref().unwrap_or_default();

@@ -115,14 +115,14 @@ fn reaches_receipt(service: &Service, context: &Context, endpoint: &Endpoint) ->
 }
 
 /// How a client names a runtime.
-enum Target {
+enum RuntimeSelector {
     /// By the id of its entry, or of that of its session.
     Id(String),
     RuntimeId(String),
     Endpoint(Endpoint, Source),
 }
 
-impl Target {
+impl RuntimeSelector {
     fn of(params: &mut AttachParams) -> Result<Self, RpcError> {
         let (id, runtime_id) = (params.id.take(), params.runtime_id.take());
         match (id, runtime_id, params.endpoint.take(), params.source.take()) {
@@ -234,7 +234,7 @@ pub(super) async fn attach(
     if !is_client_id(&client_id) {
         return Err(invalid("`clientId` is 1 to 128 of `A-Z a-z 0-9 . _ -`".to_owned()));
     }
-    let known = Target::of(&mut params)?.find(&service, &context).await?;
+    let known = RuntimeSelector::of(&mut params)?.find(&service, &context).await?;
     let place = service.attaching.clone().try_acquire_owned().map_err(|_| {
         let max = service.limits().attachments;
         RpcError::new(Reason::Limit, format!("a client has at most {max} attachments; detach one first"))
@@ -261,7 +261,7 @@ pub(super) async fn attach(
     service.runtimes.narrow(&grant);
     if !grant.reaches(&attachment.subject) || !grant.allows(Permission::Observe) {
         attachment.leave().await;
-        return Err(over(&attachment.id));
+        return Err(no_attachment(&attachment.id));
     }
     let skipped = snapshot.history.len().saturating_sub(history as usize);
     snapshot.history.drain(..skipped);
@@ -291,10 +291,10 @@ fn permissions(context: &Context, asked: Option<&[Permission]>) -> Result<Vec<Pe
 
 fn attachment(service: &Service, context: &Context, id: &str) -> Result<Arc<Attachment>, RpcError> {
     let found = service.runtimes.attachment(id).filter(|attachment| context.grant.reaches(&attachment.subject));
-    found.ok_or_else(|| over(id))
+    found.ok_or_else(|| no_attachment(id))
 }
 
-fn over(id: &str) -> RpcError {
+fn no_attachment(id: &str) -> RpcError {
     let id: String = id.chars().take(200).collect();
     RpcError::new(Reason::NotFound, format!("there is no attachment `{id}`, or it is over; attach again"))
 }
@@ -329,7 +329,7 @@ pub(super) async fn describe(
         }
         RuntimeDescribeParams { attachment: None, id, runtime_id } => {
             let mut params = AttachParams { id, runtime_id, ..AttachParams::default() };
-            let known = Target::of(&mut params)?.find(&service, &context).await?;
+            let known = RuntimeSelector::of(&mut params)?.find(&service, &context).await?;
             timely(limits::RUNTIME_CALL, known.describe()).await?
         }
         _ => {
@@ -368,7 +368,7 @@ pub(super) async fn acquire_control(
     params: AttachmentParams,
 ) -> Result<LeaseResult, RpcError> {
     let attachment = attachment(&service, &context, &params.attachment)?;
-    let lease = drive(&attachment, &context, |api| async move { api.acquire_control().await }).await?;
+    let lease = as_controller(&attachment, &context, |api| async move { api.acquire_control().await }).await?;
     attachment.note(&lease);
     Ok(LeaseResult { lease })
 }
@@ -379,26 +379,31 @@ pub(super) async fn take_control(
     params: AttachmentParams,
 ) -> Result<LeaseResult, RpcError> {
     let attachment = attachment(&service, &context, &params.attachment)?;
-    let lease = drive(&attachment, &context, |api| async move { api.take_control().await }).await?;
+    let lease = as_controller(&attachment, &context, |api| async move { api.take_control().await }).await?;
     attachment.note(&lease);
     Ok(LeaseResult { lease })
 }
 
 /// Does what only who drives may do; doing it is taking the wheel, if it is free.
-async fn drive<T, F>(attachment: &Attachment, context: &Context, work: impl FnOnce(Api) -> F) -> Result<T, RpcError>
+async fn as_controller<T, F>(
+    attachment: &Attachment,
+    context: &Context,
+    work: impl FnOnce(Api) -> F,
+) -> Result<T, RpcError>
 where
     T: Send + 'static,
     F: Future<Output = Result<T, runtime::Error>> + Send + 'static,
 {
     // Where control is another's the next heartbeat tells.
     attachment.hold();
-    let answer = attachment.ask(|permission| context.grant.allows(permission), work).await.map_err(unfinished)?;
+    let answer =
+        attachment.ask(|permission| context.grant.allows(permission), work).await.map_err(maybe_still_running)?;
     attachment.hold();
     Ok(answer)
 }
 
 /// A runtime that did not answer in time may still do what it was asked.
-fn unfinished(error: runtime::Error) -> RpcError {
+fn maybe_still_running(error: runtime::Error) -> RpcError {
     match error {
         runtime::Error::Silent(_) => {
             let why = "a prompt may still run: look at the runtime's state before you send it again";
@@ -409,7 +414,11 @@ fn unfinished(error: runtime::Error) -> RpcError {
 }
 
 /// Waits for a turn, however long. Who does not want the answer any more stops waiting; the turn goes on.
-async fn turn<T, F>(attachment: &Attachment, context: &Context, work: impl FnOnce(Api) -> F) -> Result<T, RpcError>
+async fn await_turn<T, F>(
+    attachment: &Attachment,
+    context: &Context,
+    work: impl FnOnce(Api) -> F,
+) -> Result<T, RpcError>
 where
     T: Send + 'static,
     F: Future<Output = Result<T, runtime::Error>> + Send + 'static,
@@ -442,7 +451,7 @@ pub(super) async fn submit(
     let SubmitParams { prompt, images, .. } = params;
     let of = attachment.clone();
     let submit = |api: Api| async move { of.submit(&api, &prompt, &images.unwrap_or_default()).await };
-    Ok(SubmitResult { reply: turn(&attachment, &context, submit).await? })
+    Ok(SubmitResult { reply: await_turn(&attachment, &context, submit).await? })
 }
 
 pub(super) async fn send_input(
@@ -453,7 +462,7 @@ pub(super) async fn send_input(
     let attachment = attachment(&service, &context, &params.attachment)?;
     let SubmitParams { prompt, images, .. } = params;
     let send = |api: Api| async move { api.send_input(&prompt, &images.unwrap_or_default()).await };
-    Ok(AcceptedResult { accepted: drive(&attachment, &context, send).await? })
+    Ok(AcceptedResult { accepted: as_controller(&attachment, &context, send).await? })
 }
 
 pub(super) async fn steer(
@@ -463,7 +472,7 @@ pub(super) async fn steer(
 ) -> Result<SteerResult, RpcError> {
     let attachment = attachment(&service, &context, &params.attachment)?;
     let steer = |api: Api| async move { api.steer(&params.prompt).await };
-    Ok(SteerResult { queued: drive(&attachment, &context, steer).await? })
+    Ok(SteerResult { queued: as_controller(&attachment, &context, steer).await? })
 }
 
 pub(super) async fn interrupt(
@@ -473,7 +482,7 @@ pub(super) async fn interrupt(
 ) -> Result<InterruptResult, RpcError> {
     let attachment = attachment(&service, &context, &params.attachment)?;
     let interrupt = |api: Api| async move { api.interrupt().await };
-    Ok(InterruptResult { interrupted: drive(&attachment, &context, interrupt).await? })
+    Ok(InterruptResult { interrupted: as_controller(&attachment, &context, interrupt).await? })
 }
 
 pub(super) async fn respond(
@@ -483,7 +492,7 @@ pub(super) async fn respond(
 ) -> Result<AcceptedResult, RpcError> {
     let attachment = attachment(&service, &context, &params.attachment)?;
     let respond = |api: Api| async move { api.respond(&params.response).await };
-    Ok(AcceptedResult { accepted: drive(&attachment, &context, respond).await? })
+    Ok(AcceptedResult { accepted: as_controller(&attachment, &context, respond).await? })
 }
 
 pub(super) async fn invoke(
@@ -493,7 +502,7 @@ pub(super) async fn invoke(
 ) -> Result<InvokeResult, RpcError> {
     let attachment = attachment(&service, &context, &params.attachment)?;
     let invoke = |api: Api| async move { api.invoke(&params.operation).await };
-    Ok(InvokeResult { result: turn(&attachment, &context, invoke).await? })
+    Ok(InvokeResult { result: await_turn(&attachment, &context, invoke).await? })
 }
 
 pub(super) async fn close(

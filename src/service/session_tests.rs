@@ -182,7 +182,7 @@ fn who_asks_for_it_hears_how_far_the_reading_is() {
     server.listed(TOOLS);
     server.context.report_to(ProgressToken::Number(7), "session/load");
     let before = Instant::now().checked_sub(Duration::from_secs(9)).unwrap();
-    server.context.progress.as_ref().unwrap().said().at = before;
+    server.context.progress.as_ref().unwrap().last().at = before;
     server.load(TOOLS, None, None).unwrap();
     let notification = server.outgoing.try_recv().unwrap();
     assert_eq!(notification.method, "$/progress");

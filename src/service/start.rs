@@ -141,7 +141,7 @@ pub(super) fn live_session(
         None => &Harness::ALL[..],
     };
     let found = all.iter().filter_map(|harness| snapshot.item(&format!("{harness}:{id}"), grant));
-    let live = found.into_iter().find(|item| item.lives() && item.in_scope(grant));
+    let live = found.into_iter().find(|item| item.is_live() && item.is_in_scope(grant));
     Ok(live.map(|item| snapshot.entry(&item, grant)))
 }
 

@@ -81,13 +81,7 @@ pub fn methods() -> Vec<Method> {
             watch::watch,
             "Tells what a query means, and then each change of it, as `registry/event`.",
         ),
-        row::<UnwatchParams, Empty>(
-            "registry/unwatch",
-            &[Observe],
-            Blocking,
-            watch::unwatch,
-            "Ends a subscription.",
-        ),
+        row::<UnwatchParams, Empty>("registry/unwatch", &[Observe], Blocking, watch::unwatch, "Ends a subscription."),
         row::<CoverageParams, CoverageResult>(
             "registry/coverage",
             &[Observe],

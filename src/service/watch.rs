@@ -1,4 +1,4 @@
-//! Watching the inventory.
+//! WatchRequest the inventory.
 
 use super::{Context, Service, blocking, registry};
 use crate::authority::Grant;
@@ -7,21 +7,21 @@ use crate::limits;
 use crate::protocol::{
     Empty, Notification, Permission, Reason, RegistryEventParams, RpcError, UnwatchParams, WatchParams, WatchResult,
 };
-use crate::registry::{Ready, Registry, Subscription, Watching};
+use crate::registry::{EventBatch, Registry, Subscription, WatchRequest};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::sync::watch::Receiver;
 
 impl Service {
     /// Why a client may have no subscription more.
-    pub(super) fn subscribed_too_often(&self) -> RpcError {
+    pub(super) fn too_many_subscriptions(&self) -> RpcError {
         let max = self.limits().subscriptions;
         RpcError::new(Reason::Limit, format!("a client has at most {max} subscriptions; end one first"))
     }
 
     /// Sees to it that changes are noticed.
-    pub(super) fn keep_watching(&self) -> Result<(), RpcError> {
-        self.registry.keep(self.limits().watches, &self.handle).map_err(|error| {
+    pub(super) fn ensure_engine(&self) -> Result<(), RpcError> {
+        self.registry.ensure_engine(self.limits().watches, &self.handle).map_err(|error| {
             RpcError::new(Reason::Unavailable, format!("the system lets nothing be watched now: {error}"))
         })
     }
@@ -39,41 +39,41 @@ pub(super) async fn watch(
     let (subscription, revision, opened) = blocking(move || -> Result<_, RpcError> {
         of.registry.snapshot_within(limits::PROBE_WATCH, &asking)?;
         asking.check()?;
-        let watching = Watching { id, query, grant: asking.grant.clone(), since: params.since };
-        let begun = of.registry.watch(watching, of.limits().subscriptions);
-        let (subscription, revision) = begun.ok_or_else(|| of.subscribed_too_often())?;
-        let opened = Opened::new(&of, Registry::unwatch, &subscription.id);
+        let request = WatchRequest { id, query, grant: asking.grant.clone(), since: params.since };
+        let begun = of.registry.watch(request, of.limits().subscriptions);
+        let (subscription, revision) = begun.ok_or_else(|| of.too_many_subscriptions())?;
+        let opened = PendingSubscription::new(&of, Registry::unwatch, &subscription.id);
         // It may have been narrowed since this was asked.
         subscription.narrow(|known| narrowed(known, &asking));
-        of.keep_watching()?;
+        of.ensure_engine()?;
         Ok((subscription, revision, opened))
     })
     .await??;
-    opened.keep();
+    opened.commit();
     let id = subscription.id.clone();
     tokio::spawn(deliver(service, subscription, context.client.outgoing(), context.replied));
     Ok(WatchResult { subscription: id, revision })
 }
 
 /// What a request opened on another thread. It is ended again when nobody waits for the answer any more.
-pub(super) struct Opened {
+pub(super) struct PendingSubscription {
     service: Arc<Service>,
     end: fn(&Registry, &str, &Grant) -> bool,
     id: Option<String>,
 }
 
-impl Opened {
+impl PendingSubscription {
     pub(super) fn new(service: &Arc<Service>, end: fn(&Registry, &str, &Grant) -> bool, id: &str) -> Self {
         Self { service: service.clone(), end, id: Some(id.to_owned()) }
     }
 
     /// The request is answered with it.
-    pub(super) fn keep(mut self) {
+    pub(super) fn commit(mut self) {
         self.id = None;
     }
 }
 
-impl Drop for Opened {
+impl Drop for PendingSubscription {
     fn drop(&mut self) {
         if let Some(id) = &self.id {
             (self.end)(&self.service.registry, id, &Grant::all());
@@ -111,7 +111,7 @@ async fn deliver(
         loop {
             // First states are long: only so many are kept ready for a client that does not read.
             let turn = if subscription.is_synced() { None } else { service.first_states.acquire().await.ok() };
-            tell(&service, &subscription, &outgoing).await;
+            send_events(&service, &subscription, &outgoing).await;
             drop(turn);
             subscription.woken().await;
         }
@@ -123,18 +123,18 @@ async fn deliver(
 }
 
 /// Tells all that there is to tell. What is told is made once the client has room for it, so that it is not old.
-async fn tell(service: &Arc<Service>, subscription: &Arc<Subscription>, outgoing: &mpsc::Sender<Notification>) {
+async fn send_events(service: &Arc<Service>, subscription: &Arc<Subscription>, outgoing: &mpsc::Sender<Notification>) {
     loop {
         let Ok(permit) = outgoing.reserve().await else { return };
         let count = if subscription.is_synced() { 1 } else { limits::FIRST_STATE_EVENTS };
-        let told = if subscription.touches_files() || count > 1 {
+        let batch = if subscription.may_block() || count > 1 {
             let (service, subscription) = (service.clone(), subscription.clone());
             blocking(move || service.registry.next(&subscription, count, &NoProgress)).await
         } else {
             Ok(service.registry.next(subscription, count, &NoProgress))
         };
         // Nobody cancels it; what panicked would do so again.
-        let Ok(Ok(Some(Ready { void, events }))) = told else { return };
+        let Ok(Ok(Some(EventBatch { void, events }))) = batch else { return };
         let mut permit = Some(permit);
         for (revision, event) in events {
             let params = RegistryEventParams { subscription: subscription.id.clone(), revision, event };

@@ -4,7 +4,7 @@ use crate::harness::testing::{Tree, details, fixture, whole};
 use crate::harness::{Followed, Follower, Homes, NoProgress, Root, Session, store_of};
 use crate::protocol::{Block, Harness, Message, Parent, Relation, RootOrigin};
 use crate::registry::Registry;
-use crate::registry::inventory::Row;
+use crate::registry::stored::Row;
 use serde_json::json;
 use std::fs;
 use std::io::Write;

@@ -4,7 +4,7 @@ use super::*;
 use crate::harness::testing::{copy, fixture};
 use crate::platform::process;
 use crate::protocol::{AuthorityRequest, Message, SessionEvent};
-use crate::registry::{Following, Outcome};
+use crate::registry::{FollowOutcome, FollowedSession};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use std::io::Write;
 
@@ -57,7 +57,7 @@ impl Machine {
 struct Client<'m> {
     machine: &'m Machine,
     id: String,
-    following: Following,
+    following: FollowedSession,
     told: Vec<Message>,
 }
 
@@ -66,7 +66,7 @@ impl Client<'_> {
     fn read(&mut self) -> Option<&'static str> {
         let (machine, roots) = (self.machine, self.machine.registry.roots());
         let mut outcome = self.following.read(&roots, &NoProgress).unwrap();
-        if let Outcome::Lost = outcome {
+        if let FollowOutcome::Lost = outcome {
             let snapshot = machine.registry.snapshot(&NoProgress).unwrap();
             outcome = self.following.review(&snapshot, &machine.grant, &roots, &NoProgress).unwrap();
         }
@@ -79,11 +79,11 @@ impl Client<'_> {
         self.take(outcome)
     }
 
-    fn take(&mut self, outcome: Outcome) -> Option<&'static str> {
+    fn take(&mut self, outcome: FollowOutcome) -> Option<&'static str> {
         let event = match outcome {
-            Outcome::Nothing => return None,
-            Outcome::Lost => panic!("lost for good"),
-            Outcome::Event(event) => event,
+            FollowOutcome::Nothing => return None,
+            FollowOutcome::Lost => panic!("lost for good"),
+            FollowOutcome::Event(event) => event,
         };
         Some(match event {
             SessionEvent::Appended { messages } => {
@@ -130,7 +130,7 @@ fn what_the_cursor_leads_to_and_what_is_told_is_everything_once() {
     append(&path, &prompt("more"));
     assert_eq!(machine.load(CODEX, Some(&cursor)), before);
     let outcome = following.read(&machine.registry.roots(), &NoProgress).unwrap();
-    let Outcome::Event(SessionEvent::Appended { messages }) = outcome else { panic!("{outcome:?}") };
+    let FollowOutcome::Event(SessionEvent::Appended { messages }) = outcome else { panic!("{outcome:?}") };
     assert_eq!([before, messages].concat(), machine.load(CODEX, None));
 }
 

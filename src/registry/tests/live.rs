@@ -4,7 +4,7 @@ use super::*;
 use crate::harness::Live;
 use crate::protocol::{Actions, ActivitySource, ActivityStatus, AuthorityRequest, Entry, Receipt, State};
 use crate::registry::Snapshot;
-use crate::registry::entry::same_but_clocks;
+use crate::registry::item::same_except_timestamps;
 use crate::runtime::{Observed, Runtime};
 use std::collections::BTreeMap as Map;
 use std::sync::Arc;
@@ -64,7 +64,7 @@ fn snapshot() -> Snapshot {
 /// What a list has, by id: what is out of scope is filtered from the items.
 fn entries(snapshot: &Snapshot, query: &Query, grant: &Grant) -> Map<String, Entry> {
     let mut items = snapshot.items(query, grant);
-    items.retain(|item| item.in_scope(grant));
+    items.retain(|item| item.is_in_scope(grant));
     let entries: Map<_, _> = items.iter().map(|item| (item.id(), snapshot.entry(item, grant))).collect();
     assert_eq!(entries.len(), items.len(), "an id twice");
     entries
@@ -83,10 +83,10 @@ fn under_every_id_a_watch_has_what_a_list_has() {
             let query = Query { live: looks, twins, ..Query::default() };
             let listed = entries(&snapshot, &query, grant);
             for id in all.keys().chain(listed.keys()) {
-                let item = snapshot.item_in(id, &query, grant).filter(|item| item.in_scope(grant));
+                let item = snapshot.item_for_query(id, &query, grant).filter(|item| item.is_in_scope(grant));
                 let watched = item.map(|item| snapshot.entry(&item, grant));
                 let same = match (&watched, listed.get(id)) {
-                    (Some(watched), Some(list)) => same_but_clocks(watched, list),
+                    (Some(watched), Some(list)) => same_except_timestamps(watched, list),
                     (watched, list) => watched.is_none() && list.is_none(),
                 };
                 assert!(same, "{id} in {query:?}: {watched:#?}");

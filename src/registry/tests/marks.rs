@@ -18,7 +18,7 @@ fn a_mark_is_resolved_against_every_directory_that_is_known() {
     ]);
     let resolved = |directories: &[String]| {
         let stored = Stored::join(&world.scans.iter().collect::<Vec<_>>(), &[], directories);
-        assert!(stored.has_marks);
+        assert!(stored.has_workspace_marks);
         ["a", "b", "c", "d", "e", "f"].map(|id| {
             let row = stored.find(Harness::Goose, id).unwrap();
             stored.rows[row].workspace().map(str::to_owned)
@@ -35,7 +35,7 @@ fn a_mark_is_resolved_against_every_directory_that_is_known() {
 #[test]
 fn without_marks_no_directory_matters() {
     let world = world(&[&[sessions(&[json!({"id": "a", "workspace": "/w", "mark": "m"}), json!({"id": "b"})])]]);
-    assert!(!join(&world).has_marks);
+    assert!(!join(&world).has_workspace_marks);
 }
 
 #[test]

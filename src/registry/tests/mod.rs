@@ -2,15 +2,15 @@
 
 mod fixtures;
 mod follow;
-mod inventory;
 mod list;
 mod live;
 mod marks;
-mod touch;
+mod stored;
+mod update;
 
-use super::inventory::Stored;
-use super::roots::Slot;
+use super::roots::RootSlot;
 use super::scan::RootScan;
+use super::stored::Stored;
 use super::{Registry, Request};
 use crate::authority::Grant;
 use crate::harness::{
@@ -150,6 +150,6 @@ fn listed(registry: &Registry, query: &Query) -> Vec<(String, Option<String>)> {
 
 fn registry_of(world: World, homes: Homes) -> (TempDir, Registry) {
     let registry = Registry::new(homes, "test".to_owned(), crate::runtime::testing::none());
-    registry.state().slots.extend(world.scans.into_iter().map(Slot::new));
+    registry.state().slots.extend(world.scans.into_iter().map(RootSlot::new));
     (world.home, registry)
 }

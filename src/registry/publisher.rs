@@ -1,29 +1,29 @@
 //! The inventory as it is now, its log, and who is told of changes: all under one lock that is never held for long.
 
 use super::Snapshot;
-use super::changes::Log;
-use super::followers::Followers;
+use super::change_log::ChangeLog;
+use super::follow_wakers::FollowWakers;
 use super::subscription::Subscriptions;
 use crate::runtime::Observed;
 use std::sync::Arc;
 
-pub struct Published {
+pub struct Publisher {
     pub current: Arc<Snapshot>,
-    pub log: Log,
+    pub log: ChangeLog,
     pub subscriptions: Subscriptions,
-    pub followers: Followers,
+    pub wakers: FollowWakers,
 }
 
-impl Published {
+impl Publisher {
     pub fn new(instance: String) -> Self {
-        let log = Log::new(instance);
+        let log = ChangeLog::new(instance);
         let current = Arc::new(Snapshot { revision: log.revision(), ..Snapshot::default() });
-        Self { current, log, subscriptions: Subscriptions::default(), followers: Followers::default() }
+        Self { current, log, subscriptions: Subscriptions::default(), wakers: FollowWakers::default() }
     }
 
     /// How many are told of changes.
     pub fn listeners(&self) -> usize {
-        self.subscriptions.len() + self.followers.len()
+        self.subscriptions.len() + self.wakers.len()
     }
 
     /// Takes note of what the runtimes said, unless that is older than what is known.
@@ -37,12 +37,12 @@ impl Published {
     pub fn update(&mut self, change: impl FnOnce(&mut Snapshot)) {
         let mut next = (*self.current).clone();
         change(&mut next);
-        let changes = self.log.note(&self.current, &next);
+        let changes = self.log.record(&self.current, &next);
         (next.revision, next.number) = (self.log.revision(), self.log.last());
         let before = std::mem::replace(&mut self.current, Arc::new(next));
         if !changes.is_empty() {
-            self.subscriptions.tell(&before, &self.current, &changes);
-            self.followers.tell(&changes);
+            self.subscriptions.notify(&before, &self.current, &changes);
+            self.wakers.wake_for(&changes);
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::protocol::Query;
 
 /// A position in the order of a list: after this time, then after this id.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Position {
+pub struct ListPosition {
     /// The time that the entry is sorted by, in epoch milliseconds.
     pub time: Option<i64>,
     /// The entry's id.
@@ -22,7 +22,7 @@ pub enum CursorError {
     OtherQuery,
 }
 
-impl Position {
+impl ListPosition {
     /// Whether an entry comes after this position: newest first, then by id.
     pub fn precedes(&self, time: Option<i64>, id: &str) -> bool {
         (std::cmp::Reverse(self.time), self.id.as_str()) < (std::cmp::Reverse(time), id)
@@ -68,15 +68,15 @@ fn unhex(hex: &str) -> Option<String> {
 
 /// What tells queries apart: not which costly members are added, nor whether a default is said or left out.
 fn digest(query: &Query) -> String {
-    let said = |flag: Option<bool>, default: bool| flag.filter(|flag| *flag != default);
+    let unless_default = |flag: Option<bool>, default: bool| flag.filter(|flag| *flag != default);
     let text = query.text.as_deref().map(|text| text.trim().to_lowercase()).filter(|text| !text.is_empty());
     let query = Query {
-        live: said(query.live, true),
-        persisted: said(query.persisted, true),
-        twins: said(query.twins, false),
-        workspace_subtree: said(query.workspace_subtree, false),
-        search_previews: said(query.search_previews, false),
-        include_children: said(query.include_children, false),
+        live: unless_default(query.live, true),
+        persisted: unless_default(query.persisted, true),
+        twins: unless_default(query.twins, false),
+        workspace_subtree: unless_default(query.workspace_subtree, false),
+        search_previews: unless_default(query.search_previews, false),
+        include_children: unless_default(query.include_children, false),
         text,
         include: None,
         ..query.clone()
@@ -94,13 +94,13 @@ mod tests {
         #[test]
         fn a_cursor_leads_back_to_its_position(time in any::<Option<i64>>(), id in "\\PC{0,40}") {
             let query = Query::default();
-            let position = Position { time, id };
-            prop_assert_eq!(Position::from_cursor(&position.to_cursor(&query), &query).unwrap(), position);
+            let position = ListPosition { time, id };
+            prop_assert_eq!(ListPosition::from_cursor(&position.to_cursor(&query), &query).unwrap(), position);
         }
 
         #[test]
         fn any_text_is_survived(text in "\\PC{0,60}") {
-            prop_assert!(Position::from_cursor(&text, &Query::default()).is_err());
+            prop_assert!(ListPosition::from_cursor(&text, &Query::default()).is_err());
         }
     }
 
@@ -114,17 +114,17 @@ mod tests {
             text: Some(" \t".to_owned()),
             ..Query::default()
         };
-        let cursor = Position { time: None, id: "a".to_owned() }.to_cursor(&Query::default());
-        assert!(Position::from_cursor(&cursor, &said).is_ok());
+        let cursor = ListPosition { time: None, id: "a".to_owned() }.to_cursor(&Query::default());
+        assert!(ListPosition::from_cursor(&cursor, &said).is_ok());
         let children = Query { include_children: Some(true), ..Query::default() };
-        assert!(Position::from_cursor(&cursor, &children).is_err());
+        assert!(ListPosition::from_cursor(&cursor, &children).is_err());
     }
 
     #[test]
     fn a_cursor_of_another_query_is_refused() {
-        let position = Position { time: Some(1), id: "a".to_owned() };
+        let position = ListPosition { time: Some(1), id: "a".to_owned() };
         let other = Query { text: Some("x".to_owned()), ..Query::default() };
         let cursor = position.to_cursor(&Query::default());
-        assert!(matches!(Position::from_cursor(&cursor, &other), Err(CursorError::OtherQuery)));
+        assert!(matches!(ListPosition::from_cursor(&cursor, &other), Err(CursorError::OtherQuery)));
     }
 }

@@ -7,7 +7,7 @@ use crate::platform::files::resolve;
 use crate::protocol::{ActivitySource, ActivityStatus, EntryPeer, Harness, Parent, Problem, Relation, Skipped, State};
 use crate::{limits, peer};
 use std::cmp::Reverse;
-use std::collections::hash_map::Entry as Slot;
+use std::collections::hash_map::Entry as MapEntry;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub struct Stored {
     pub problems: Arc<Vec<Problem>>,
     pub reports: Arc<Vec<RootReport>>,
     /// Whether a directory that comes to be known may be that of a session.
-    pub has_marks: bool,
+    pub has_workspace_marks: bool,
     /// The places of the rows, newest first.
     order: Vec<u32>,
     by_id: Arc<Index>,
@@ -43,7 +43,7 @@ pub struct Row {
     /// Its id, where its own is that of another session in an earlier root.
     own_id: Option<Box<str>>,
     /// Whether it is the only copy.
-    alone: bool,
+    is_only_copy: bool,
 }
 
 impl Row {
@@ -53,7 +53,7 @@ impl Row {
     }
 
     /// Whether nothing tells the two apart.
-    pub fn is_as(&self, other: &Self) -> bool {
+    pub fn is_same_as(&self, other: &Self) -> bool {
         let session = Arc::ptr_eq(&self.session, &other.session) || self.session == other.session;
         let root = Arc::ptr_eq(&self.root, &other.root) || self.root == other.root;
         session
@@ -70,7 +70,7 @@ impl Row {
 
 /// Orders the processes that have one session; the greatest stands for it: one that waits for a person, else a busy one, else
 /// an idle one, and of equal ones the one whose record changed last.
-pub fn weight(live: &Live) -> (u8, Option<i64>) {
+pub fn live_rank(live: &Live) -> (u8, Option<i64>) {
     let rank = match live.status {
         Some(ActivityStatus::Waiting) => 3,
         Some(ActivityStatus::Busy) => 2,
@@ -81,7 +81,7 @@ pub fn weight(live: &Live) -> (u8, Option<i64>) {
 }
 
 /// The state that a live session is in.
-pub fn state(live: &Live) -> State {
+pub fn live_state(live: &Live) -> State {
     match live.status {
         Some(ActivityStatus::Busy) => State::Busy,
         Some(ActivityStatus::Idle) => State::Idle,
@@ -109,16 +109,16 @@ impl Stored {
     /// Joins what the files of all roots say, but of those that are `silent`. `directories` are those that are known
     /// beyond them.
     pub fn join(scans: &[&RootScan], silent: &[Root], directories: &[String]) -> Self {
-        let (mut rows, twice) = one_a_conversation(scans);
-        name(&mut rows, scans);
-        let has_marks = find_workspaces(&mut rows, scans, directories);
+        let (mut rows, duplicates) = merge_copies(scans);
+        apply_names(&mut rows, scans);
+        let has_workspace_marks = find_workspaces(&mut rows, scans, directories);
         rows.sort_unstable_by(|a, b| sort_key(a).cmp(&sort_key(b)));
         let by_id = rows.iter().enumerate().map(|(index, row)| ((row.harness, row.id().into()), index)).collect();
-        remarks(&mut rows, &by_id, scans);
+        apply_remarks(&mut rows, &by_id, scans);
         inherit_workspaces(&mut rows, &by_id);
-        continuations(&mut rows, &by_id);
-        copies(&mut rows);
-        teams(&mut rows);
+        link_continuations(&mut rows, &by_id);
+        link_copies(&mut rows);
+        link_teams(&mut rows);
         let mut children: HashMap<usize, Vec<usize>> = HashMap::new();
         for (index, row) in rows.iter().enumerate() {
             let parent = row.parent.as_ref().and_then(|parent| parent.session_id.as_deref());
@@ -126,15 +126,17 @@ impl Stored {
                 children.entry(parent).or_default().push(index);
             }
         }
-        let reports =
-            scans.iter().enumerate().map(|(at, scan)| report(scan, twice.iter().filter(|twice| twice.scan == at)));
-        let reports = reports.chain(silent.iter().map(silence)).collect();
+        let reports = scans
+            .iter()
+            .enumerate()
+            .map(|(at, scan)| root_report(scan, duplicates.iter().filter(|file| file.scan == at)));
+        let reports = reports.chain(silent.iter().map(silent_root_report)).collect();
         Self {
             order: (0..).take(rows.len()).collect(),
-            problems: Arc::new(problems(scans, silent, &twice, missing_parts(&rows))),
+            problems: Arc::new(problems(scans, silent, &duplicates, missing_part_problems(&rows))),
             rows: rows.into_iter().map(Arc::new).collect(),
             reports: Arc::new(reports),
-            has_marks,
+            has_workspace_marks,
             by_id: Arc::new(by_id),
             children: Arc::new(children),
         }
@@ -146,10 +148,14 @@ impl Stored {
     }
 
     /// The same with a session as it is now; `None` where more than that session's own row may change by it.
-    pub fn touch(&self, before: &Session, now: &Arc<Session>, harness: Harness) -> Option<Self> {
+    pub fn with_update(&self, before: &Session, now: &Arc<Session>, harness: Harness) -> Option<Self> {
         let place = self.find(harness, &before.id)?;
         let row = &self.rows[place];
-        if !row.alone || row.own_id.is_some() || *row.session.location != *before.location || !is_touch(before, now) {
+        if !row.is_only_copy
+            || row.own_id.is_some()
+            || *row.session.location != *before.location
+            || !is_row_local(before, now)
+        {
             return None;
         }
         let mut session = now.clone();
@@ -166,7 +172,7 @@ impl Stored {
     }
 
     /// Whether the rows of both stand at the same places.
-    pub fn has_places_of(&self, other: &Self) -> bool {
+    pub fn has_same_positions(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.by_id, &other.by_id)
     }
 
@@ -182,7 +188,7 @@ impl Stored {
     }
 
     /// The session in a file that is named after it, whichever harness it is of.
-    pub fn find_at(&self, file: &Path) -> Option<&Row> {
+    pub fn find_by_file(&self, file: &Path) -> Option<&Row> {
         let id = file.file_stem()?.to_str()?;
         let mut rows = Harness::ALL.into_iter().filter_map(|harness| Some(&*self.rows[self.find(harness, id)?]));
         let is_there = |row: &&Row| *row.session.location == *file || resolve(&row.session.location) == resolve(file);
@@ -201,7 +207,7 @@ impl Stored {
 }
 
 /// Whether two states of a session differ in nothing that another row depends on, nor on what others call it.
-fn is_touch(before: &Session, now: &Session) -> bool {
+fn is_row_local(before: &Session, now: &Session) -> bool {
     let Session { model, profile, updated_at_ms, resumable, content, .. } = before.clone();
     Session { model, profile, updated_at_ms, resumable, content, ..now.clone() } == *before
 }
@@ -218,31 +224,31 @@ fn related(by_id: &Index, row: &Row, session_id: &str) -> Option<usize> {
     {
         return Some(*found);
     }
-    let near = by_id.get(&(row.harness, elsewhere(session_id, &row.root).into()));
+    let near = by_id.get(&(row.harness, id_with_root(session_id, &row.root).into()));
     near.or_else(|| by_id.get(&(row.harness, session_id.into()))).copied()
 }
 
 /// The id of a session whose own is taken by another one in an earlier root.
-fn elsewhere(session_id: &str, root: &Root) -> String {
+fn id_with_root(session_id: &str, root: &Root) -> String {
     format!("{session_id}@{}", root.path.display())
 }
 
 /// What tells conversations apart: where ids are not unique in the world, their beginning, and the first message, where
 /// that has an id.
-type Key<'a> = (Harness, &'a str, Option<i64>, Option<&'a str>);
+type ConversationKey<'a> = (Harness, &'a str, Option<i64>, Option<&'a str>);
 
 /// Of a conversation the copy that counts, and the roots of that and of the first.
-struct Best<'a> {
+struct BestCopy<'a> {
     session: &'a Arc<Session>,
     scan: usize,
     first: usize,
-    alone: bool,
+    is_only_copy: bool,
     /// Other files of the same root that hold parts of it.
     parts: Vec<&'a Arc<Session>>,
 }
 
 /// A file whose session's id another file has, too.
-struct Twice {
+struct DuplicateFile {
     scan: usize,
     path: Box<Path>,
     /// Why it has no row of its own; `None` where it has.
@@ -251,24 +257,24 @@ struct Twice {
 
 /// The same session in two files (migrations, archives, copied homes) is one: the newest of the newest form counts. Files
 /// with one id that begin differently are both listed.
-fn one_a_conversation(scans: &[&RootScan]) -> (Vec<Row>, Vec<Twice>) {
-    let mut best: HashMap<Key<'_>, Best<'_>> = HashMap::new();
+fn merge_copies(scans: &[&RootScan]) -> (Vec<Row>, Vec<DuplicateFile>) {
+    let mut best: HashMap<ConversationKey<'_>, BestCopy<'_>> = HashMap::new();
     let rank = |session: &Arc<Session>, scan: usize| {
         let place = (Reverse(scan), Reverse(session.location.to_path_buf()));
         (!session.old_form, session.updated_at_ms, !session.archived, session.workspace.is_some(), place)
     };
-    let mut twice = Vec::new();
+    let mut duplicates = Vec::new();
     for (scan, of) in scans.iter().enumerate() {
         let unique = of.ids_are_unique();
         for session in of.sessions() {
             let began = session.created_at_ms.filter(|_| !unique);
             match best.entry((of.root.harness, &session.id, began, session.first_message.as_deref())) {
-                Slot::Vacant(slot) => {
-                    slot.insert(Best { session, scan, first: scan, alone: true, parts: Vec::new() });
+                MapEntry::Vacant(slot) => {
+                    slot.insert(BestCopy { session, scan, first: scan, is_only_copy: true, parts: Vec::new() });
                 }
-                Slot::Occupied(mut slot) => {
+                MapEntry::Occupied(mut slot) => {
                     let known = slot.get_mut();
-                    known.alone = false;
+                    known.is_only_copy = false;
                     let is_part = known.scan == scan && of.is_part(known.session, session);
                     let (mut other, mut at) = (session, scan);
                     if rank(session, scan) > rank(known.session, known.scan) {
@@ -279,24 +285,24 @@ fn one_a_conversation(scans: &[&RootScan]) -> (Vec<Row>, Vec<Twice>) {
                     if is_part {
                         known.parts.push(other);
                     } else if other.location != known.session.location {
-                        twice.push(Twice { scan: at, path: other.location.clone(), merged: Some(MERGED) });
+                        duplicates.push(DuplicateFile { scan: at, path: other.location.clone(), merged: Some(MERGED) });
                     }
                 }
             }
         }
     }
-    let ids = own_ids(&mut best, scans);
+    let ids = disambiguated_ids(&mut best, scans);
     for best in ids.keys().filter_map(|key| best.get(key)).filter(|best| scans[best.scan].ids_are_unique()) {
-        twice.push(Twice { scan: best.scan, path: best.session.location.clone(), merged: None });
+        duplicates.push(DuplicateFile { scan: best.scan, path: best.session.location.clone(), merged: None });
     }
     let roots: Vec<Arc<Root>> = scans.iter().map(|scan| Arc::new(scan.root.clone())).collect();
     let mut rows = Vec::with_capacity(best.len());
-    for (key, Best { session, scan, alone, parts, .. }) in best {
+    for (key, BestCopy { session, scan, is_only_copy, parts, .. }) in best {
         let mut parts = parts;
         parts.extend((!parts.is_empty()).then_some(session));
         let session = merged(session, &parts);
         let files = parts.iter().map(|part| &part.location).filter(|file| **file != session.location);
-        twice.extend(files.map(|path| Twice { scan, path: path.clone(), merged: Some(PART) }));
+        duplicates.extend(files.map(|path| DuplicateFile { scan, path: path.clone(), merged: Some(PART) }));
         rows.push(Row {
             harness: key.0,
             root: roots[scan].clone(),
@@ -305,10 +311,10 @@ fn one_a_conversation(scans: &[&RootScan]) -> (Vec<Row>, Vec<Twice>) {
             session,
             found_workspace: None,
             own_id: ids.get(&key).cloned(),
-            alone,
+            is_only_copy,
         });
     }
-    (rows, twice)
+    (rows, duplicates)
 }
 
 /// A session of several files: it begins with the oldest and ends with the newest of them.
@@ -338,7 +344,10 @@ fn merged(newest: &Arc<Session>, parts: &[&Arc<Session>]) -> Arc<Session> {
 }
 
 /// Ids for the sessions whose own is that of another one: in an earlier root, or newer.
-fn own_ids<'a>(best: &mut HashMap<Key<'a>, Best<'a>>, scans: &[&RootScan]) -> HashMap<Key<'a>, Box<str>> {
+fn disambiguated_ids<'a>(
+    best: &mut HashMap<ConversationKey<'a>, BestCopy<'a>>,
+    scans: &[&RootScan],
+) -> HashMap<ConversationKey<'a>, Box<str>> {
     let mut count: HashMap<(Harness, &str), usize> = HashMap::new();
     for (harness, id, ..) in best.keys() {
         *count.entry((*harness, id)).or_default() += 1;
@@ -352,9 +361,9 @@ fn own_ids<'a>(best: &mut HashMap<Key<'a>, Best<'a>>, scans: &[&RootScan]) -> Ha
     let mut ids = HashMap::new();
     for (key, best) in ambiguous {
         let (harness, id, ..) = *key;
-        best.alone = false;
+        best.is_only_copy = false;
         if !taken.insert((harness, id.to_owned())) {
-            let here = elsewhere(id, &scans[best.first].root);
+            let here = id_with_root(id, &scans[best.first].root);
             let there = || format!("{id}@{}", best.session.location.display());
             let own = if taken.contains(&(harness, here.clone())) { there() } else { here };
             taken.insert((harness, own.clone()));
@@ -404,7 +413,7 @@ fn inherit_workspaces(rows: &mut [Row], by_id: &Index) {
     }
 }
 
-fn name(rows: &mut [Row], scans: &[&RootScan]) {
+fn apply_names(rows: &mut [Row], scans: &[&RootScan]) {
     // Where ids are not unique, a name is that of a session of its own root.
     let mut names: HashMap<(Harness, Option<&Path>, &str), &Name> = HashMap::new();
     for scan in scans {
@@ -430,7 +439,7 @@ fn name(rows: &mut [Row], scans: &[&RootScan]) {
 }
 
 /// What files say of sessions of others counts where those say nothing of the kind themselves.
-fn remarks(rows: &mut [Row], by_id: &Index, scans: &[&RootScan]) {
+fn apply_remarks(rows: &mut [Row], by_id: &Index, scans: &[&RootScan]) {
     for (harness, remark) in scans.iter().flat_map(|scan| scan.remarks().map(|remark| (scan.root.harness, remark))) {
         let Some(row) = by_id.get(&(harness, remark.session.clone())).map(|index| &mut rows[*index]) else { continue };
         let unknown = row.parent.as_ref().is_none_or(|parent| parent.session_id.is_none());
@@ -448,7 +457,7 @@ fn remarks(rows: &mut [Row], by_id: &Index, scans: &[&RootScan]) {
 }
 
 /// A session that says where it goes on is the parent of that one.
-fn continuations(rows: &mut [Row], by_id: &Index) {
+fn link_continuations(rows: &mut [Row], by_id: &Index) {
     let mut told: Vec<(usize, String)> = rows
         .iter()
         .filter_map(|row| {
@@ -465,7 +474,7 @@ fn continuations(rows: &mut [Row], by_id: &Index) {
 
 /// Sessions that begin with one and the same message are copies of one conversation. The oldest is the origin; of two
 /// it is known that the younger was forked from it, of more only that they were forked.
-fn copies(rows: &mut [Row]) {
+fn link_copies(rows: &mut [Row]) {
     let mut groups: HashMap<(Harness, &str), Vec<usize>> = HashMap::new();
     for (index, row) in rows.iter().enumerate() {
         if let Some(first) = &row.session.first_message {
@@ -490,7 +499,7 @@ fn copies(rows: &mut [Row]) {
 }
 
 /// A member of a team is a child of the session that leads the team, where that is known.
-fn teams(rows: &mut [Row]) {
+fn link_teams(rows: &mut [Row]) {
     let mut leads: HashMap<(Harness, Box<str>), Option<String>> = HashMap::new();
     for row in rows.iter() {
         if let Some(team) = row.session.team.as_ref().filter(|team| team.leads) {
@@ -509,7 +518,7 @@ fn teams(rows: &mut [Row]) {
 }
 
 /// What is told of a file that could not be read.
-pub fn problem(harness: Harness, path: &Path, skip: &ReadError) -> Problem {
+pub fn file_problem(harness: Harness, path: &Path, skip: &ReadError) -> Problem {
     Problem {
         harness: Some(harness),
         path: Some(path.display().to_string()),
@@ -521,7 +530,7 @@ pub fn problem(harness: Harness, path: &Path, skip: &ReadError) -> Problem {
 }
 
 /// Problems of sessions that continue from a part of another one that is not there.
-fn missing_parts(rows: &[Row]) -> Vec<Problem> {
+fn missing_part_problems(rows: &[Row]) -> Vec<Problem> {
     let continuing: Vec<(&Row, &str)> =
         rows.iter().filter_map(|row| Some((row, row.session.continues.as_deref()?))).collect();
     if continuing.is_empty() {
@@ -545,12 +554,12 @@ fn missing_parts(rows: &[Row]) -> Vec<Problem> {
     missing.map(problem).collect()
 }
 
-fn problems(scans: &[&RootScan], silent: &[Root], twice: &[Twice], missing: Vec<Problem>) -> Vec<Problem> {
+fn problems(scans: &[&RootScan], silent: &[Root], duplicates: &[DuplicateFile], missing: Vec<Problem>) -> Vec<Problem> {
     let mut problems: Vec<Problem> = scans
         .iter()
         .flat_map(|scan| {
             let lost = scan.skipped().filter(|(_, skip)| skip.is_problem());
-            lost.map(|(path, skip)| problem(scan.root.harness, path, skip))
+            lost.map(|(path, skip)| file_problem(scan.root.harness, path, skip))
         })
         .collect();
     problems.extend(silent.iter().map(|root| Problem {
@@ -561,9 +570,9 @@ fn problems(scans: &[&RootScan], silent: &[Root], twice: &[Twice], missing: Vec<
         reason: "timeout".to_owned(),
         message: silence_message(),
     }));
-    problems.extend(twice.iter().filter(|twice| twice.merged.is_none()).map(|twice| Problem {
-        harness: Some(scans[twice.scan].root.harness),
-        path: Some(twice.path.display().to_string()),
+    problems.extend(duplicates.iter().filter(|file| file.merged.is_none()).map(|file| Problem {
+        harness: Some(scans[file.scan].root.harness),
+        path: Some(file.path.display().to_string()),
         id: None,
         endpoint: None,
         reason: "duplicate_id".to_owned(),
@@ -584,7 +593,7 @@ fn silence_message() -> String {
 }
 
 /// What can be told of a root that does not answer.
-fn silence(root: &Root) -> RootReport {
+fn silent_root_report(root: &Root) -> RootReport {
     let skipped = Skipped { path: root.path.display().to_string(), reason: silence_message() };
     RootReport {
         harness: root.harness,
@@ -598,9 +607,9 @@ fn silence(root: &Root) -> RootReport {
     }
 }
 
-fn report<'a>(scan: &RootScan, twice: impl Iterator<Item = &'a Twice>) -> RootReport {
+fn root_report<'a>(scan: &RootScan, duplicates: impl Iterator<Item = &'a DuplicateFile>) -> RootReport {
     let row = |path: &Path, reason: String| Skipped { path: path.display().to_string(), reason };
-    let merged: Vec<Skipped> = twice.filter_map(|twice| Some(row(&twice.path, twice.merged?.to_owned()))).collect();
+    let merged: Vec<Skipped> = duplicates.filter_map(|file| Some(row(&file.path, file.merged?.to_owned()))).collect();
     let sessions = scan.sessions().count().saturating_sub(merged.len());
     let mut skipped: Vec<Skipped> = scan.skipped().map(|(path, skip)| row(path, skip.to_string())).collect();
     skipped.extend(merged);

@@ -1,8 +1,8 @@
 //! The conversations of a snapshot as one client may see them: what is stored, what lives and what runs, joined.
 
 use super::Snapshot;
-use super::entry::Item;
-use super::inventory::weight;
+use super::item::Item;
+use super::stored::live_rank;
 use crate::authority::Grant;
 use crate::harness::Live;
 use crate::limits;
@@ -15,22 +15,22 @@ use std::sync::Arc;
 impl Snapshot {
     /// The entry of an id, if it is in scope: a runtime's own id, or that of a session, which leads to its runtime too.
     pub fn item(&self, id: &str, grant: &Grant) -> Option<Item<'_>> {
-        self.item_in(id, &Query::default(), grant).or_else(|| {
+        self.item_for_query(id, &Query::default(), grant).or_else(|| {
             let (harness, session) = id.split_once(':')?;
             let harness: Harness = harness.parse().ok()?;
-            let runs_it = |runtime: &&Runtime| self.runs(runtime, harness, session);
-            Some(self.join(self.visible_runtimes(grant).into_iter().find(runs_it)?, grant))
+            let runs_it = |runtime: &&Runtime| self.runs_session(runtime, harness, session);
+            Some(self.join_runtime(self.visible_runtimes(grant).into_iter().find(runs_it)?, grant))
         })
     }
 
     /// What a list that asks so has under this id, before its filters.
-    pub fn item_in(&self, id: &str, query: &Query, grant: &Grant) -> Option<Item<'_>> {
+    pub fn item_for_query(&self, id: &str, query: &Query, grant: &Grant) -> Option<Item<'_>> {
         let (looks, twins) = (query.live != Some(false), query.twins == Some(true));
         let runtimes = if looks { self.visible_runtimes(grant) } else { Vec::new() };
         if let Some(runtime) = runtimes.iter().find(|runtime| runtime.receipt.runtime_id == id) {
-            let mut item = self.join(runtime, grant);
+            let mut item = self.join_runtime(runtime, grant);
             let [(harness, session), ..] = self.sessions_of(&runtime.receipt)[..] else { return Some(item) };
-            let newest = runtimes.iter().find(|other| self.runs(other, harness, session));
+            let newest = runtimes.iter().find(|other| self.runs_session(other, harness, session));
             // Of several runtimes the newest one has what is known beside.
             let is_newest = newest.is_some_and(|newest| newest.receipt.endpoint == runtime.receipt.endpoint);
             item.live = item.live.filter(|_| !twins && is_newest);
@@ -38,7 +38,7 @@ impl Snapshot {
         }
         let (harness, session) = id.split_once(':')?;
         let harness: Harness = harness.parse().ok()?;
-        if !twins && runtimes.iter().any(|runtime| self.runs(runtime, harness, session)) {
+        if !twins && runtimes.iter().any(|runtime| self.runs_session(runtime, harness, session)) {
             return None;
         }
         let row = self.visible_row(harness, session, grant);
@@ -51,7 +51,7 @@ impl Snapshot {
     pub fn entry(&self, item: &Item<'_>, grant: &Grant) -> Entry {
         let mut entry = item.to_entry(&self.stored, grant);
         if let Some((_, row)) = item.row.filter(|_| !self.observed.runtimes.is_empty()) {
-            let of_session = |runtime: &&Runtime| self.runs(runtime, row.harness, row.id());
+            let of_session = |runtime: &&Runtime| self.runs_session(runtime, row.harness, row.id());
             let ids: Vec<String> = self
                 .visible_runtimes(grant)
                 .into_iter()
@@ -63,9 +63,9 @@ impl Snapshot {
             entry.runtime_ids = (ids.len() > alone).then_some(ids);
         }
         if let (Some(activity), Some(live)) = (&mut entry.activity, item.live) {
-            let of_session = self.live.iter().filter(|other| session_of(other) == session_of(live));
+            let of_session = self.live.iter().filter(|other| session_key(other) == session_key(live));
             let mut pids: Vec<i32> =
-                of_session.filter(|other| Item::live(other).in_scope(grant)).map(|other| other.pid).collect();
+                of_session.filter(|other| Item::live(other).is_in_scope(grant)).map(|other| other.pid).collect();
             pids.sort_unstable();
             pids.dedup();
             activity.pids = (pids.len() > 1).then_some(pids);
@@ -82,9 +82,9 @@ impl Snapshot {
         let mut folded: HashSet<usize> = HashSet::new();
         let mut items = Vec::new();
         for runtime in runtimes {
-            let mut item = self.join(runtime, grant);
+            let mut item = self.join_runtime(runtime, grant);
             // Of several runtimes the newest one has what is known beside.
-            if twins || item.live.is_some_and(|found| live.remove(&session_of(found)).is_none()) {
+            if twins || item.live.is_some_and(|found| live.remove(&session_key(found)).is_none()) {
                 item.live = None;
             }
             if !twins {
@@ -109,7 +109,7 @@ impl Snapshot {
     }
 
     /// A runtime with its stored session and with what else tells that it lives.
-    fn join<'a>(&'a self, runtime: &'a Runtime, grant: &Grant) -> Item<'a> {
+    fn join_runtime<'a>(&'a self, runtime: &'a Runtime, grant: &Grant) -> Item<'a> {
         let sessions = self.sessions_of(&runtime.receipt);
         let row = sessions.iter().find_map(|(harness, session)| self.visible_row(*harness, session, grant));
         let mut live = self.visible_live(grant);
@@ -126,27 +126,27 @@ impl Snapshot {
     pub fn sessions_of<'a>(&'a self, receipt: &'a Receipt) -> Vec<(Harness, &'a str)> {
         let source = (receipt.source.harness, &*receipt.source.session_id);
         let location = receipt.metadata.persistence_location.as_deref().map(Path::new);
-        let written = location.and_then(|location| self.stored.find_at(location));
+        let written = location.and_then(|location| self.stored.find_by_file(location));
         let written = written.map(|row| (row.harness, row.id())).filter(|written| *written != source);
         written.into_iter().chain([source]).collect()
     }
 
     /// Whether a runtime runs this session.
-    pub fn runs(&self, runtime: &Runtime, harness: Harness, session: &str) -> bool {
+    pub fn runs_session(&self, runtime: &Runtime, harness: Harness, session: &str) -> bool {
         self.sessions_of(&runtime.receipt).contains(&(harness, session))
     }
 
     fn visible_row(&self, harness: Harness, id: &str, grant: &Grant) -> Option<usize> {
-        self.stored.find(harness, id).filter(|row| Item::stored(&self.stored, *row).in_scope(grant))
+        self.stored.find(harness, id).filter(|row| Item::stored(&self.stored, *row).is_in_scope(grant))
     }
 
     /// The live sessions in scope, one a session: of several processes that have one session the one of the greatest
-    /// [`weight`].
+    /// [`live_rank`].
     fn visible_live(&self, grant: &Grant) -> HashMap<(Harness, &str), &Live> {
         let mut by_session = HashMap::new();
-        for live in self.live.iter().filter(|live| Item::live(live).in_scope(grant)) {
-            let known = by_session.entry(session_of(live)).or_insert(live);
-            if weight(live) > weight(known) {
+        for live in self.live.iter().filter(|live| Item::live(live).is_in_scope(grant)) {
+            let known = by_session.entry(session_key(live)).or_insert(live);
+            if live_rank(live) > live_rank(known) {
                 *known = live;
             }
         }
@@ -155,14 +155,14 @@ impl Snapshot {
 
     /// The runtimes in scope whose ids are theirs alone, the newest first.
     fn visible_runtimes(&self, grant: &Grant) -> Vec<&Runtime> {
-        let ambiguous = self.ambiguous(grant);
+        let ambiguous = self.ambiguous_ids(grant);
         let in_scope = self.observed.runtimes.iter().filter(|runtime| grant.reaches_source(&runtime.receipt.source));
         in_scope.filter(|runtime| !ambiguous.contains(&*runtime.receipt.runtime_id)).collect()
     }
 
     /// The ids that do not tell one runtime: several claim them, whether they answer or not, or another conversation has
     /// them.
-    fn ambiguous(&self, grant: &Grant) -> BTreeSet<&str> {
+    fn ambiguous_ids(&self, grant: &Grant) -> BTreeSet<&str> {
         let answering = self.observed.runtimes.iter().map(|runtime| {
             let receipt = &runtime.receipt;
             (&receipt.source, &*receipt.runtime_id, receipt.endpoint.as_str())
@@ -176,21 +176,21 @@ impl Snapshot {
             .chain(others)
             .filter(|(source, ..)| grant.reaches_source(source))
             .filter(|(source, id, endpoint)| {
-                *owners.entry(id).or_insert(endpoint) != *endpoint || self.is_of_another(id, source, grant)
+                *owners.entry(id).or_insert(endpoint) != *endpoint || self.belongs_to_another(id, source, grant)
             })
             .map(|(_, id, _)| id)
             .collect()
     }
 
     /// Whether an id is that of another conversation than this one.
-    fn is_of_another(&self, id: &str, source: &Source, grant: &Grant) -> bool {
+    fn belongs_to_another(&self, id: &str, source: &Source, grant: &Grant) -> bool {
         let Some((harness, session)) = id.split_once(':') else { return false };
         let Ok(harness) = harness.parse::<Harness>() else { return false };
         let row = self.visible_row(harness, session, grant);
         let named = row.map_or(session, |row| &self.stored.rows[row].session.id);
         let is_own = source.harness == harness && source.session_id == named;
-        let lives = || self.visible_live(grant).contains_key(&(harness, session));
-        !is_own && (row.is_some() || lives())
+        let is_live = || self.visible_live(grant).contains_key(&(harness, session));
+        !is_own && (row.is_some() || is_live())
     }
 
     /// The problems that a client may see: one that cannot be placed is outside every scope.
@@ -210,7 +210,7 @@ impl Snapshot {
             None => !grant.has_scope(),
             Some(source) => grant.reaches_source(source),
         });
-        let doubles = self.ambiguous(grant).into_iter().map(|id| Problem {
+        let doubles = self.ambiguous_ids(grant).into_iter().map(|id| Problem {
             harness: None,
             path: None,
             id: Some(id.to_owned()),
@@ -225,18 +225,18 @@ impl Snapshot {
 
 impl Snapshot {
     /// Whether the same ids do not tell one runtime in both.
-    pub fn same_doubles(&self, other: &Self) -> bool {
+    pub fn same_ambiguous_ids(&self, other: &Self) -> bool {
         let all = Grant::all();
-        Arc::ptr_eq(&self.observed, &other.observed) || self.ambiguous(&all) == other.ambiguous(&all)
+        Arc::ptr_eq(&self.observed, &other.observed) || self.ambiguous_ids(&all) == other.ambiguous_ids(&all)
     }
 
     /// The same as if there were no runtimes.
-    pub fn of_files(&self) -> Self {
+    pub fn without_runtimes(&self) -> Self {
         Self { observed: Arc::default(), ..self.clone() }
     }
 }
 
 /// Which session lives.
-fn session_of(live: &Live) -> (Harness, &str) {
+fn session_key(live: &Live) -> (Harness, &str) {
     (live.harness, &live.session_id)
 }

@@ -1,7 +1,7 @@
 //! Following the messages of an entry, wherever its session lies.
 
-use super::entry::Item;
-use super::load::{cursor, problem};
+use super::item::Item;
+use super::load::{load_problem, session_cursor};
 use super::{Error, Progress, Snapshot};
 use crate::authority::Grant;
 use crate::harness::{self, Followed, Follower, ReadError, Root, Session};
@@ -11,26 +11,26 @@ use std::path::Path;
 use std::time::Duration;
 
 /// An entry whose messages are followed.
-pub struct Following {
+pub struct FollowedSession {
     /// Its id as a session, which it keeps when its runtime ends.
     id: String,
     entry: Entry,
     /// `None` while it is in no store, or cannot be read.
     follower: Option<Follower>,
     /// Whether it is in a store and cannot be read.
-    unread: bool,
+    unreadable: bool,
     /// Whether that it is gone was told.
-    gone: bool,
+    removal_sent: bool,
 }
 
 /// What a reading came to.
 #[derive(Debug)]
-pub enum Outcome {
+pub enum FollowOutcome {
     /// There is nothing to tell.
     Nothing,
     /// This is to be told.
     Event(SessionEvent),
-    /// The session is not where it was: take a new snapshot, and [`Following::review`].
+    /// The session is not where it was: take a new snapshot, and [`FollowedSession::review`].
     Lost,
 }
 
@@ -46,11 +46,12 @@ impl Snapshot {
         grant: &Grant,
         roots: &[Root],
         progress: &dyn Progress,
-    ) -> Result<Option<(Following, Entry, String)>, Error> {
+    ) -> Result<Option<(FollowedSession, Entry, String)>, Error> {
         let Some(item) = self.item(id, grant) else { return Ok(None) };
-        let (id, entry) = (item.session_form(), self.entry(&item, grant));
-        let own_only = item.has_foreign_parent(&self.stored, grant);
-        let mut following = Following { id, entry: entry.clone(), follower: None, unread: false, gone: false };
+        let (id, entry) = (item.session_entry_id(), self.entry(&item, grant));
+        let own_only = item.has_ancestor_out_of_scope(&self.stored, grant);
+        let mut following =
+            FollowedSession { id, entry: entry.clone(), follower: None, unreadable: false, removal_sent: false };
         let begun = match item.session() {
             None => None,
             Some(session) => match following.begin(item.harness(), session, own_only, roots, progress) {
@@ -61,12 +62,12 @@ impl Snapshot {
                 Err(_) => None,
             },
         };
-        let cursor = cursor(&following.id, begun.as_deref());
+        let cursor = session_cursor(&following.id, begun.as_deref());
         Ok(Some((following, entry, cursor)))
     }
 }
 
-impl Following {
+impl FollowedSession {
     /// The id of the session's entry, where no runtime runs it.
     pub fn id(&self) -> &str {
         &self.id
@@ -76,11 +77,11 @@ impl Following {
     ///
     /// # Errors
     /// When nobody wants it any more.
-    pub fn read(&mut self, roots: &[Root], progress: &dyn Progress) -> Result<Outcome, Error> {
-        let Some(follower) = &mut self.follower else { return Ok(Outcome::Lost) };
+    pub fn read(&mut self, roots: &[Root], progress: &dyn Progress) -> Result<FollowOutcome, Error> {
+        let Some(follower) = &mut self.follower else { return Ok(FollowOutcome::Lost) };
         match follower.read(roots, progress) {
-            Ok(Followed::Removed) => Ok(Outcome::Lost),
-            followed => self.tell(followed),
+            Ok(Followed::Removed) => Ok(FollowOutcome::Lost),
+            followed => self.outcome_of(followed),
         }
     }
 
@@ -95,20 +96,20 @@ impl Following {
         grant: &Grant,
         roots: &[Root],
         progress: &dyn Progress,
-    ) -> Result<Outcome, Error> {
+    ) -> Result<FollowOutcome, Error> {
         let Some(item) = snapshot.item(&self.id, grant) else { return Ok(self.removed()) };
         self.entry = snapshot.entry(&item, grant);
         let Some(session) = item.session() else {
             // A live session whose file went lives on.
-            return Ok(if self.follower.is_some() { self.removed() } else { Outcome::Nothing });
+            return Ok(if self.follower.is_some() { self.removed() } else { FollowOutcome::Nothing });
         };
-        let own_only = item.has_foreign_parent(&snapshot.stored, grant);
-        if self.gone || self.follower.is_none() {
-            return self.find_again(&item, session, own_only, roots, progress);
+        let own_only = item.has_ancestor_out_of_scope(&snapshot.stored, grant);
+        if self.removal_sent || self.follower.is_none() {
+            return self.resume(&item, session, own_only, roots, progress);
         }
         match self.follower.as_mut().map(|follower| follower.move_to(roots, session.clone(), own_only, progress)) {
             None | Some(Ok(Followed::Removed)) => Ok(self.removed()),
-            Some(followed) => self.tell(followed),
+            Some(followed) => self.outcome_of(followed),
         }
     }
 
@@ -124,8 +125,8 @@ impl Following {
 
     /// When [`Self::read`] should be called even if nothing tells that anything changed.
     pub fn due(&self) -> Option<Duration> {
-        let unread = self.unread.then_some(limits::FOLLOW_AGAIN);
-        unread.or_else(|| self.follower.as_ref().and_then(Follower::due))
+        let unreadable = self.unreadable.then_some(limits::FOLLOW_AGAIN);
+        unreadable.or_else(|| self.follower.as_ref().and_then(Follower::due))
     }
 
     fn begin(
@@ -137,46 +138,52 @@ impl Following {
         progress: &dyn Progress,
     ) -> Result<Option<String>, ReadError> {
         let store = harness::store_of(harness).ok_or(ReadError::Vanished)?;
-        self.unread = true;
+        self.unreadable = true;
         let (follower, cursor) = Follower::begin(store, roots, session.clone(), own_only, progress)?;
-        (self.follower, self.unread) = (Some(follower), false);
+        (self.follower, self.unreadable) = (Some(follower), false);
         Ok(cursor)
     }
 
     /// What was in no store is there now: all of it is new, or after it was gone, to be loaded anew.
-    fn find_again(
+    fn resume(
         &mut self,
         item: &Item<'_>,
         session: &Session,
         own_only: bool,
         roots: &[Root],
         progress: &dyn Progress,
-    ) -> Result<Outcome, Error> {
+    ) -> Result<FollowOutcome, Error> {
         match self.begin(item.harness(), session, own_only, roots, progress) {
             Ok(begun) => {
-                self.gone = false;
-                Ok(Outcome::Event(SessionEvent::Rewritten { cursor: cursor(&self.id, begun.as_deref()) }))
+                self.removal_sent = false;
+                Ok(FollowOutcome::Event(SessionEvent::Rewritten { cursor: session_cursor(&self.id, begun.as_deref()) }))
             }
             Err(ReadError::Cancelled) => Err(Error::Cancelled),
-            Err(_) => Ok(Outcome::Nothing),
+            Err(_) => Ok(FollowOutcome::Nothing),
         }
     }
 
-    fn removed(&mut self) -> Outcome {
-        (self.follower, self.unread) = (None, false);
-        if std::mem::replace(&mut self.gone, true) { Outcome::Nothing } else { Outcome::Event(SessionEvent::Removed) }
+    fn removed(&mut self) -> FollowOutcome {
+        (self.follower, self.unreadable) = (None, false);
+        if std::mem::replace(&mut self.removal_sent, true) {
+            FollowOutcome::Nothing
+        } else {
+            FollowOutcome::Event(SessionEvent::Removed)
+        }
     }
 
-    fn tell(&mut self, followed: Result<Followed, ReadError>) -> Result<Outcome, Error> {
+    fn outcome_of(&mut self, followed: Result<Followed, ReadError>) -> Result<FollowOutcome, Error> {
         Ok(match followed {
             Err(_) => return Err(Error::Cancelled),
-            Ok(Followed::Nothing) => Outcome::Nothing,
-            Ok(Followed::Removed) => Outcome::Lost,
-            Ok(Followed::Appended(messages)) => Outcome::Event(SessionEvent::Appended { messages }),
+            Ok(Followed::Nothing) => FollowOutcome::Nothing,
+            Ok(Followed::Removed) => FollowOutcome::Lost,
+            Ok(Followed::Appended(messages)) => FollowOutcome::Event(SessionEvent::Appended { messages }),
             Ok(Followed::Rewritten(begun)) => {
-                Outcome::Event(SessionEvent::Rewritten { cursor: cursor(&self.id, begun.as_deref()) })
+                FollowOutcome::Event(SessionEvent::Rewritten { cursor: session_cursor(&self.id, begun.as_deref()) })
             }
-            Ok(Followed::Trouble(skip)) => Outcome::Event(SessionEvent::Error { problem: problem(&self.entry, &skip) }),
+            Ok(Followed::Trouble(skip)) => {
+                FollowOutcome::Event(SessionEvent::Error { problem: load_problem(&self.entry, &skip) })
+            }
         })
     }
 }

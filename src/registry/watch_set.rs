@@ -1,24 +1,14 @@
 //! Which directories are watched, and what an event in one is a hint of.
 
-use super::state::Hints;
+use super::Refresh;
+use super::hints::{Hints, Target};
 use crate::platform::watch::{Error, Event, Watcher};
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// What an event is a hint of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Target {
-    /// A root of a store, by its place.
-    Root(usize),
-    /// What tells which sessions live.
-    Live,
-    /// The receipts.
-    Receipts,
-}
-
-/// A place whose changes matter: where it is, and the directories there.
-pub struct Place {
+/// A location whose changes matter: where it is, and the directories there.
+pub struct WatchedLocation {
     pub target: Target,
     pub path: PathBuf,
     pub directories: Vec<PathBuf>,
@@ -26,19 +16,19 @@ pub struct Place {
 
 /// What came of arming.
 #[derive(Default)]
-pub struct Armed {
-    /// What is watched only now: what changed there before was not told.
+pub struct ArmOutcome {
+    /// What is watched only now: what changed there before was not reported.
     pub unseen: BTreeSet<Target>,
     /// What is not watched whole.
     pub limited: BTreeSet<Target>,
     /// Directories that are watched only now.
     fresh: BTreeSet<PathBuf>,
-    anew: bool,
+    refresh: bool,
 }
 
 /// What the events of a while are hints of.
 #[derive(Default)]
-pub struct Told {
+pub struct EventSummary {
     pub hints: Hints,
     /// Whether receipts may have come or gone.
     pub receipts: bool,
@@ -49,63 +39,63 @@ pub struct Told {
 }
 
 /// The watched directories.
-pub struct Watches {
+pub struct WatchSet {
     pub watcher: Watcher,
     wanted: HashMap<PathBuf, BTreeSet<Target>>,
-    /// Directories that are watched for one entry: the way to a place that is not there, or may be exchanged.
-    ways: HashMap<PathBuf, Vec<(OsString, Target)>>,
+    /// Directories that are watched for one entry: the way to a location that is not there, or may be exchanged.
+    parents: HashMap<PathBuf, Vec<(OsString, Target)>>,
 }
 
-impl Watches {
+impl WatchSet {
     pub fn new(watcher: Watcher) -> Self {
-        Self { watcher, wanted: HashMap::new(), ways: HashMap::new() }
+        Self { watcher, wanted: HashMap::new(), parents: HashMap::new() }
     }
 
-    /// Watches these places, and nothing else. `anew` looks, too, whether what is watched is still what its path leads to.
-    pub fn arm(&mut self, places: &[Place], anew: bool) -> Armed {
-        let mut armed = Armed { anew, ..Armed::default() };
+    /// Watches these locations, and nothing else. `Refresh::Yes` also checks whether what is watched is still what its path leads to.
+    pub fn arm(&mut self, locations: &[WatchedLocation], refresh: Refresh) -> ArmOutcome {
+        let mut armed = ArmOutcome { refresh: refresh == Refresh::Yes, ..ArmOutcome::default() };
         self.wanted.clear();
-        self.ways.clear();
-        for place in places {
-            for directory in &place.directories {
-                self.wanted.entry(directory.clone()).or_default().insert(place.target);
+        self.parents.clear();
+        for location in locations {
+            for directory in &location.directories {
+                self.wanted.entry(directory.clone()).or_default().insert(location.target);
             }
         }
         // What is not wanted any more makes room for what is.
-        let above: BTreeSet<&Path> = places.iter().flat_map(|place| place.path.ancestors().skip(1)).collect();
-        self.keep(|watches, path| watches.wanted.contains_key(path) || above.contains(path));
-        for place in places {
-            self.arm_way(place, &mut armed);
-            for directory in &place.directories {
-                self.watch(directory, place, &mut armed);
+        let above: BTreeSet<&Path> = locations.iter().flat_map(|location| location.path.ancestors().skip(1)).collect();
+        self.retain(|watches, path| watches.wanted.contains_key(path) || above.contains(path));
+        for location in locations {
+            self.watch_parent(location, &mut armed);
+            for directory in &location.directories {
+                self.watch(directory, location, &mut armed);
             }
         }
-        self.keep(|watches, path| watches.wanted.contains_key(path) || watches.ways.contains_key(path));
+        self.retain(|watches, path| watches.wanted.contains_key(path) || watches.parents.contains_key(path));
         armed
     }
 
     /// Watches no others any more.
-    fn keep(&mut self, keep: impl Fn(&Self, &Path) -> bool) {
+    fn retain(&mut self, keep: impl Fn(&Self, &Path) -> bool) {
         let unwanted: Vec<PathBuf> =
             self.watcher.directories().filter(|path| !keep(self, path)).map(Path::to_owned).collect();
         unwanted.iter().for_each(|path| self.watcher.forget(path));
     }
 
-    /// Watches the directory above a place, else the nearest one above it that is there.
-    fn arm_way(&mut self, place: &Place, armed: &mut Armed) {
-        let mut below = place.path.as_path();
+    /// Watches the directory above a location, else the nearest one above it that is there.
+    fn watch_parent(&mut self, location: &WatchedLocation, armed: &mut ArmOutcome) {
+        let mut below = location.path.as_path();
         while let (Some(above), Some(name)) = (below.parent(), below.file_name()) {
-            if self.watch(above, place, armed) {
-                self.ways.entry(above.to_owned()).or_default().push((name.to_owned(), place.target));
+            if self.watch(above, location, armed) {
+                self.parents.entry(above.to_owned()).or_default().push((name.to_owned(), location.target));
                 return;
             }
             below = above;
         }
     }
 
-    /// Watches a directory for a place; whether it is there.
-    fn watch(&mut self, directory: &Path, place: &Place, armed: &mut Armed) -> bool {
-        let is_watched = !armed.anew && self.watcher.watches(directory);
+    /// Watches a directory for a location; whether it is there.
+    fn watch(&mut self, directory: &Path, location: &WatchedLocation, armed: &mut ArmOutcome) -> bool {
+        let is_watched = !armed.refresh && self.watcher.watches(directory);
         match if is_watched { Ok(false) } else { self.watcher.watch(directory) } {
             Ok(new) => {
                 if new {
@@ -113,7 +103,7 @@ impl Watches {
                 }
                 // Others may have come to watch it first, just now.
                 if armed.fresh.contains(directory) {
-                    armed.unseen.insert(place.target);
+                    armed.unseen.insert(location.target);
                 }
                 true
             }
@@ -122,7 +112,7 @@ impl Watches {
                 false
             }
             Err(Error::Limit | Error::Io(_)) => {
-                armed.limited.insert(place.target);
+                armed.limited.insert(location.target);
                 // It is there, and no nearer way is to be found above it.
                 true
             }
@@ -130,42 +120,42 @@ impl Watches {
     }
 
     /// What events are hints of.
-    pub fn read(&mut self, events: Vec<Event>) -> Told {
-        let mut told = Told::default();
+    pub fn summarize(&mut self, events: Vec<Event>) -> EventSummary {
+        let mut summary = EventSummary::default();
         for event in events {
             match event {
-                Event::Overflow => told.lost = true,
+                Event::Overflow => summary.lost = true,
                 Event::Gone(directory) => {
-                    told.rearm = true;
+                    summary.rearm = true;
                     let targets = self.wanted.get(&directory).into_iter().flatten();
-                    let ways = self.ways.get(&directory).into_iter().flatten().map(|(_, target)| target);
-                    targets.chain(ways).for_each(|target| told.hint(*target, None));
+                    let parents = self.parents.get(&directory).into_iter().flatten().map(|(_, target)| target);
+                    targets.chain(parents).for_each(|target| summary.hint(*target, None));
                 }
                 Event::Entry(directory, name) => {
                     let path = directory.join(&name);
                     // The path may lead to another directory now.
                     if self.watcher.watches(&path) {
                         self.watcher.forget(&path);
-                        told.rearm = true;
+                        summary.rearm = true;
                     }
                     let targets = self.wanted.get(&directory).into_iter().flatten();
-                    targets.for_each(|target| told.hint(*target, Some(&path)));
-                    let ways = self.ways.get(&directory).into_iter().flatten();
-                    for target in ways.filter(|(entry, _)| *entry == name).map(|(_, target)| *target) {
+                    targets.for_each(|target| summary.hint(*target, Some(&path)));
+                    let parents = self.parents.get(&directory).into_iter().flatten();
+                    for target in parents.filter(|(entry, _)| *entry == name).map(|(_, target)| *target) {
                         // The path may lead to another directory now, and what is watched be the old one.
                         let old = self.wanted.iter().filter(|(_, targets)| targets.contains(&target));
                         old.for_each(|(directory, _)| self.watcher.forget(directory));
-                        told.rearm = true;
-                        told.hint(target, None);
+                        summary.rearm = true;
+                        summary.hint(target, None);
                     }
                 }
             }
         }
-        told
+        summary
     }
 }
 
-impl Told {
+impl EventSummary {
     fn hint(&mut self, target: Target, path: Option<&Path>) {
         match (target, path) {
             (Target::Live, _) => self.hints.live = true,

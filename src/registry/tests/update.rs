@@ -19,7 +19,7 @@ fn session() -> impl Strategy<Value = Value> {
 
 /// All that is to be told of the rows, in the order of a list.
 fn rows(stored: &Stored) -> Vec<(usize, String)> {
-    let shown = |row: &crate::registry::inventory::Row| {
+    let shown = |row: &crate::registry::stored::Row| {
         format!("{} {:?} {:?} {:?} {:?}", row.id(), row.title, row.parent, row.workspace(), row.session)
     };
     stored.newest_first().map(|(place, row)| (stored.children(place).count(), shown(row))).collect()
@@ -46,7 +46,7 @@ proptest! {
         let path = world.roots[0].join(at.to_string());
         fs::write(&path, sessions(&[changed]).to_string()).unwrap();
         if let Refreshed::Session(was, is) = world.scans[0].refresh_file(&path)
-            && let Some(touched) = before.touch(&was, &is, Harness::Goose)
+            && let Some(touched) = before.with_update(&was, &is, Harness::Goose)
         {
             prop_assert_eq!(rows(&touched), rows(&join(&world)));
         }

@@ -1,8 +1,8 @@
 //! The one log of changes: what differs between two states of the unfiltered inventory, each change with a number.
 
 use super::Snapshot;
-use super::entry::same_but_clocks;
-use super::inventory::Stored;
+use super::item::same_except_timestamps;
+use super::stored::Stored;
 use crate::authority::Grant;
 use crate::harness::Live;
 use crate::limits;
@@ -43,7 +43,7 @@ pub struct Change {
 }
 
 /// The latest changes, each entry with its last one only.
-pub struct Log {
+pub struct ChangeLog {
     instance: String,
     last: u64,
     /// Changes up to this one are not known any more.
@@ -51,14 +51,14 @@ pub struct Log {
     /// Whether anything was numbered: nobody has seen what was before the first state.
     begun: bool,
     by_revision: BTreeMap<u64, Subject>,
-    latest: HashMap<Subject, Known>,
+    latest: HashMap<Subject, SubjectHistory>,
 }
 
 /// What is known of an entry's changes.
-struct Known {
+struct SubjectHistory {
     revision: u64,
     /// What stood behind its id up to a change, the oldest first.
-    before: VecDeque<(u64, Traces)>,
+    before: VecDeque<(u64, Visibility)>,
 }
 
 /// A change as it is told to who comes later.
@@ -75,7 +75,7 @@ type Workspace = Option<Arc<str>>;
 
 /// What stood behind an id, as far as it tells who could see it.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Traces {
+struct Visibility {
     stored: Option<(Harness, Workspace)>,
     /// Live processes of that session.
     live: Vec<(Harness, Workspace)>,
@@ -84,25 +84,25 @@ struct Traces {
     own: Vec<(Harness, Workspace)>,
 }
 
-impl Traces {
+impl Visibility {
     fn of(snapshot: &Snapshot, id: &str) -> Self {
         let place = |runtime: &Runtime| {
             let source = &runtime.receipt.source;
             (source.harness, Some(source.workspace.as_str().into()))
         };
         let of_id = snapshot.observed.runtimes.iter().filter(|runtime| runtime.receipt.runtime_id == id);
-        let mut traces = Self { own: of_id.map(place).collect(), ..Self::default() };
-        let Some((harness, session)) = session_of(id) else { return traces };
+        let mut visibility = Self { own: of_id.map(place).collect(), ..Self::default() };
+        let Some((harness, session)) = session_of(id) else { return visibility };
         let row = snapshot.stored.find(harness, session).map(|row| &*snapshot.stored.rows[row]);
-        traces.stored = row.map(|row| (harness, row.workspace().map(Arc::from)));
-        traces.runtimes = snapshot.runtimes_of(harness, session).map(place).collect();
+        visibility.stored = row.map(|row| (harness, row.workspace().map(Arc::from)));
+        visibility.runtimes = snapshot.runtimes_of(harness, session).map(place).collect();
         let live = snapshot.live.iter().filter(|live| live.harness == harness && *live.session_id == *session);
-        traces.live = live.map(|live| (harness, live.workspace.as_deref().map(Arc::from))).collect();
-        traces
+        visibility.live = live.map(|live| (harness, live.workspace.as_deref().map(Arc::from))).collect();
+        visibility
     }
 
     /// Whether there was an entry of this id.
-    fn were_listed(&self, query: &Query, grant: &Grant) -> bool {
+    fn was_listed_for(&self, query: &Query, grant: &Grant) -> bool {
         let looks = query.live != Some(false);
         let reached = |(harness, workspace): &(Harness, Workspace)| {
             grant.reaches_harness(*harness) && grant.reaches_workspace(workspace.as_deref())
@@ -116,7 +116,7 @@ impl Traces {
     }
 }
 
-impl Log {
+impl ChangeLog {
     pub fn new(instance: String) -> Self {
         let (by_revision, latest) = (BTreeMap::new(), HashMap::new());
         Self { instance, last: 0, floor: 0, begun: false, by_revision, latest }
@@ -134,7 +134,7 @@ impl Log {
 
     /// Numbers what differs between two states that follow each other. What shows in lists that ask for nothing special
     /// comes last, so that their revision is mostly that of the last event.
-    pub fn note(&mut self, before: &Snapshot, now: &Snapshot) -> Vec<Change> {
+    pub fn record(&mut self, before: &Snapshot, now: &Snapshot) -> Vec<Change> {
         if !std::mem::replace(&mut self.begun, true) {
             (self.last, self.floor) = (1, 1);
             return Vec::new();
@@ -155,20 +155,21 @@ impl Log {
         }
         let number = |subject: Subject| {
             self.last += 1;
-            self.keep(subject.clone(), before);
+            self.store(subject.clone(), before);
             Change { revision: self.last, subject }
         };
         subjects.into_iter().map(number).collect()
     }
 
-    fn keep(&mut self, subject: Subject, before: &Snapshot) {
-        let known = self.latest.entry(subject.clone()).or_insert(Known { revision: 0, before: VecDeque::new() });
+    fn store(&mut self, subject: Subject, before: &Snapshot) {
+        let known =
+            self.latest.entry(subject.clone()).or_insert(SubjectHistory { revision: 0, before: VecDeque::new() });
         self.by_revision.remove(&known.revision);
         known.revision = self.last;
-        let traces = subject.entry().map(|id| Traces::of(before, id)).unwrap_or_default();
+        let visibility = subject.entry().map(|id| Visibility::of(before, id)).unwrap_or_default();
         match known.before.back_mut() {
-            Some((until, known)) if *known == traces => *until = self.last,
-            _ => known.before.push_back((self.last, traces)),
+            Some((until, known)) if *known == visibility => *until = self.last,
+            _ => known.before.push_back((self.last, visibility)),
         }
         if known.before.len() > limits::CHANGES_TRACED
             && let Some((until, _)) = known.before.pop_front()
@@ -199,7 +200,7 @@ impl Log {
         let replayed = changes().map(|(revision, subject)| {
             let before =
                 self.latest.get(subject).and_then(|known| known.before.iter().find(|(until, _)| *until > since));
-            let was_listed = before.is_some_and(|(_, traces)| traces.were_listed(query, grant));
+            let was_listed = before.is_some_and(|(_, visibility)| visibility.was_listed_for(query, grant));
             Replayed { revision: *revision, subject: subject.clone(), was_listed }
         });
         Some(replayed.collect())
@@ -209,10 +210,10 @@ impl Log {
 /// Whether an entry is not as it was, for who may see all.
 fn differs(before: &Snapshot, now: &Snapshot, id: &str, query: &Query) -> bool {
     let all = Grant::all();
-    match (before.item_in(id, query, &all), now.item_in(id, query, &all)) {
+    match (before.item_for_query(id, query, &all), now.item_for_query(id, query, &all)) {
         (None, None) => false,
         (Some(was), Some(is)) => {
-            is.may_be_renamed_since(&was) || !same_but_clocks(&before.entry(&was, &all), &now.entry(&is, &all))
+            is.may_be_renamed_since(&was) || !same_except_timestamps(&before.entry(&was, &all), &now.entry(&is, &all))
         }
         _ => true,
     }
@@ -220,9 +221,9 @@ fn differs(before: &Snapshot, now: &Snapshot, id: &str, query: &Query) -> bool {
 
 /// The entries that may not be as they were, and whether some view may show that although no whole one does.
 fn affected(before: &Snapshot, now: &Snapshot) -> BTreeMap<Id, bool> {
-    let mut sessions = Sessions::default();
+    let mut sessions = AffectedSessions::default();
     let mut ids: BTreeMap<Id, bool> = BTreeMap::new();
-    sessions.of_rows(before, now);
+    sessions.add_changed_rows(before, now);
     if !Arc::ptr_eq(&before.live, &now.live) {
         for (here, there) in [(before, now), (now, before)] {
             let gone = here.live.iter().filter(|live| !there.live.contains(live));
@@ -241,10 +242,10 @@ fn affected(before: &Snapshot, now: &Snapshot) -> BTreeMap<Id, bool> {
                 // A scope may see one of two that claim an id.
                 ids.insert(runtime.receipt.runtime_id.as_str().into(), true);
                 let stays = there.iter().any(|other| other.receipt == runtime.receipt);
-                sessions.of_runtime(here, runtime, !stays);
+                sessions.add_runtime(here, runtime, !stays);
                 // Another one that claims its id is listed no more, or again.
                 let claims = |other: &&Runtime| !stays && other.receipt.runtime_id == runtime.receipt.runtime_id;
-                here.observed.runtimes.iter().filter(claims).for_each(|other| sessions.of_runtime(here, other, true));
+                here.observed.runtimes.iter().filter(claims).for_each(|other| sessions.add_runtime(here, other, true));
             }
         }
     }
@@ -256,47 +257,47 @@ fn affected(before: &Snapshot, now: &Snapshot) -> BTreeMap<Id, bool> {
             ids.insert(id.into(), true);
             for snapshot in [before, now] {
                 let claims = snapshot.observed.runtimes.iter().filter(|runtime| runtime.receipt.runtime_id == id);
-                claims.for_each(|runtime| sessions.of_runtime(snapshot, runtime, true));
+                claims.for_each(|runtime| sessions.add_runtime(snapshot, runtime, true));
             }
         }
     }
     for ((harness, session), everywhere) in sessions.0 {
-        let session_form: Id = format!("{harness}:{session}").into();
+        let session_entry_id: Id = format!("{harness}:{session}").into();
         let runtimes = [before, now].into_iter().flat_map(|snapshot| snapshot.runtimes_of(harness, &session));
         let runtimes = runtimes.map(|runtime| Id::from(&*runtime.receipt.runtime_id));
-        for id in runtimes.chain([session_form]) {
+        for id in runtimes.chain([session_entry_id]) {
             *ids.entry(id).or_default() |= everywhere;
         }
     }
     ids
 }
 
-/// Sessions whose entries may not be as they were, and whether that counts also where no whole view shows it.
+/// AffectedSessions whose entries may not be as they were, and whether that counts also where no whole view shows it.
 #[derive(Default)]
-struct Sessions(BTreeMap<(Harness, String), bool>);
+struct AffectedSessions(BTreeMap<(Harness, String), bool>);
 
-impl Sessions {
+impl AffectedSessions {
     fn add(&mut self, harness: Harness, id: &str, everywhere: bool) {
         *self.0.entry((harness, id.to_owned())).or_default() |= everywhere;
     }
 
-    fn of_runtime(&mut self, snapshot: &Snapshot, runtime: &Runtime, came_or_went: bool) {
+    fn add_runtime(&mut self, snapshot: &Snapshot, runtime: &Runtime, appeared_or_vanished: bool) {
         for (harness, session) in snapshot.sessions_of(&runtime.receipt) {
-            self.add(harness, session, came_or_went);
+            self.add(harness, session, appeared_or_vanished);
             // Who asked for what is below the runtime had it all.
-            if came_or_went && let Some(row) = snapshot.stored.find(harness, session) {
-                self.below(&snapshot.stored, row);
+            if appeared_or_vanished && let Some(row) = snapshot.stored.find(harness, session) {
+                self.add_descendants(&snapshot.stored, row);
             }
         }
     }
 
     /// The sessions whose rows, or whose relatives' rows, may not be as they were.
-    fn of_rows(&mut self, before: &Snapshot, now: &Snapshot) {
+    fn add_changed_rows(&mut self, before: &Snapshot, now: &Snapshot) {
         let (old, new) = (&before.stored, &now.stored);
         if Arc::ptr_eq(old, new) {
             return;
         }
-        if old.has_places_of(new) {
+        if old.has_same_positions(new) {
             for (was, is) in old.rows.iter().zip(&new.rows).filter(|(was, is)| !Arc::ptr_eq(was, is)) {
                 self.add(is.harness, is.id(), was.session.content != is.session.content);
             }
@@ -305,7 +306,7 @@ impl Sessions {
         for (here, there) in [(old, new), (new, old)] {
             for (place, row) in here.rows.iter().enumerate() {
                 let other = there.find(row.harness, row.id()).map(|other| &*there.rows[other]);
-                if other.is_some_and(|other| row.is_as(other)) {
+                if other.is_some_and(|other| row.is_same_as(other)) {
                     continue;
                 }
                 self.add(
@@ -320,14 +321,14 @@ impl Sessions {
                     self.add(parent.harness, parent.id(), moved);
                 }
                 if moved || other.is_none_or(|other| row.parent != other.parent) {
-                    self.below(here, place);
+                    self.add_descendants(here, place);
                 }
             }
         }
     }
 
     /// All below a session: what is out of scope or not there leads nowhere, and is no parent that could be named.
-    fn below(&mut self, stored: &Stored, row: usize) {
+    fn add_descendants(&mut self, stored: &Stored, row: usize) {
         let mut seen = HashSet::new();
         let mut open: Vec<usize> = vec![row];
         while let Some(row) = open.pop() {
@@ -347,7 +348,7 @@ fn session_of(id: &str) -> Option<(Harness, &str)> {
 
 impl Snapshot {
     /// The ids under which what stands behind an entry's id may be listed, in one view or another.
-    pub fn kin(&self, id: &str) -> Vec<Id> {
+    pub fn related_ids(&self, id: &str) -> Vec<Id> {
         let runtimes = self.observed.runtimes.iter();
         let of_runtime = runtimes.filter(|runtime| runtime.receipt.runtime_id == id).flat_map(|runtime| {
             let sessions = self.sessions_of(&runtime.receipt).into_iter();
@@ -358,7 +359,7 @@ impl Snapshot {
     }
 
     fn runtimes_of<'a>(&'a self, harness: Harness, session: &'a str) -> impl Iterator<Item = &'a Runtime> {
-        self.observed.runtimes.iter().filter(move |runtime| self.runs(runtime, harness, session))
+        self.observed.runtimes.iter().filter(move |runtime| self.runs_session(runtime, harness, session))
     }
 
     fn same_problems(&self, other: &Self) -> bool {
@@ -367,6 +368,6 @@ impl Snapshot {
             && self.live_problems == other.live_problems
             && self.unwatched == other.unwatched
             && same(&self.observed.troubles, &other.observed.troubles)
-            && self.same_doubles(other)
+            && self.same_ambiguous_ids(other)
     }
 }

@@ -1,6 +1,6 @@
 //! One conversation as a query sees it, and as it goes out.
 
-use super::inventory::{self, Row, Stored};
+use super::stored::{self, Row, Stored};
 use crate::authority::Grant;
 use crate::harness::{self, Details, Live, Root, Session, Wanted};
 use crate::limits;
@@ -60,7 +60,7 @@ impl<'a> Item<'a> {
     }
 
     /// Its id as a session: what it has without its runtime.
-    pub fn session_form(&self) -> String {
+    pub fn session_entry_id(&self) -> String {
         self.session_parts().concat()
     }
 
@@ -121,20 +121,20 @@ impl<'a> Item<'a> {
     }
 
     /// Whether something tells that it lives.
-    pub fn lives(&self) -> bool {
+    pub fn is_live(&self) -> bool {
         self.live.is_some() || self.runtime.is_some()
     }
 
     pub fn state(&self) -> State {
-        let live = || self.live.map_or(State::Persisted, inventory::state);
-        self.runtime.filter(|_| self.busier().is_none()).map_or_else(live, |runtime| runtime.state)
+        let live = || self.live.map_or(State::Persisted, stored::live_state);
+        self.runtime.filter(|_| self.busier_live().is_none()).map_or_else(live, |runtime| runtime.state)
     }
 
     /// What tells of the session beside its runtime, where that says that it is doing more: an agent that works outside of a
     /// turn may say so only in the records of its own program.
-    fn busier(&self) -> Option<&'a Live> {
+    fn busier_live(&self) -> Option<&'a Live> {
         let live = self.live?;
-        match (self.runtime?.state, inventory::state(live)) {
+        match (self.runtime?.state, stored::live_state(live)) {
             (State::Live | State::Idle, State::Busy | State::Waiting) | (State::Busy, State::Waiting) => Some(live),
             _ => None,
         }
@@ -160,27 +160,27 @@ impl<'a> Item<'a> {
         self.parent().is_some_and(|parent| parent.relation == Relation::Subagent)
     }
 
-    pub fn in_scope(&self, grant: &Grant) -> bool {
+    pub fn is_in_scope(&self, grant: &Grant) -> bool {
         grant.reaches_harness(self.harness()) && grant.reaches_workspace(self.workspace())
     }
 
     /// What costs more to know. What cannot be read any more is left out.
     pub fn details(&self, stored: &Stored, grant: &Grant, roots: &[Root], wanted: Wanted<'_>) -> Option<Details> {
         let store = harness::store_of(self.harness())?;
-        let wanted = Wanted { own_only: self.has_foreign_parent(stored, grant), ..wanted };
+        let wanted = Wanted { own_only: self.has_ancestor_out_of_scope(stored, grant), ..wanted };
         store.details(roots, self.session()?, wanted).ok()
     }
 
     /// Whether a session that it was made from is out of scope: then what it has of that one is, too. A subagent and a
     /// side chat may have inherited turns like any fork.
-    pub fn has_foreign_parent(&self, stored: &Stored, grant: &Grant) -> bool {
+    pub fn has_ancestor_out_of_scope(&self, stored: &Stored, grant: &Grant) -> bool {
         let mut next = self.row.map(|(_, row)| row).filter(|_| grant.has_workspace_scope());
         for _ in 0..limits::ANCESTRY {
             let Some(row) = next else { return false };
             let Some(parent) = row.parent.as_ref() else { return row.session.continues.is_some() };
             let known = parent.session_id.as_deref().and_then(|id| stored.related(row, id));
             match known.map(|parent| Item::stored(stored, parent)) {
-                Some(parent) if parent.in_scope(grant) => next = parent.row.map(|(_, row)| row),
+                Some(parent) if parent.is_in_scope(grant) => next = parent.row.map(|(_, row)| row),
                 // One that is not known has no known workspace.
                 _ => return true,
             }
@@ -216,7 +216,7 @@ impl<'a> Item<'a> {
             excerpt: None,
             repository: None,
             runtime_id: runtime.map(|runtime| runtime.receipt.runtime_id.clone()),
-            persisted_id: runtime.and(self.row).map(|_| self.session_form()),
+            persisted_id: runtime.and(self.row).map(|_| self.session_entry_id()),
             runtime_ids: None,
             endpoint: runtime.map(|runtime| runtime.receipt.endpoint.clone()),
             endpoint_capabilities: runtime.and_then(|runtime| runtime.receipt.metadata.endpoint_capabilities.clone()),
@@ -224,7 +224,7 @@ impl<'a> Item<'a> {
             observers: runtime.and_then(|runtime| runtime.lease.as_ref()).map(|lease| lease.observers.clone()),
             actions: runtime.map(|runtime| runtime.actions),
             supervisor: runtime.and_then(|runtime| runtime.receipt.metadata.supervisor.clone()),
-            activity: match self.busier() {
+            activity: match self.busier_live() {
                 Some(live) => Some(activity(live)),
                 None => runtime.map(activity_of_runtime).or_else(|| live.map(activity)),
             },
@@ -232,7 +232,7 @@ impl<'a> Item<'a> {
             doors: self.doors(),
             resume: self.row.and_then(|(_, row)| resume(row)),
         };
-        self.relate(&mut entry, stored, grant);
+        self.add_relations(&mut entry, stored, grant);
         entry
     }
 
@@ -244,20 +244,20 @@ impl<'a> Item<'a> {
     }
 
     /// Parent and children, as far as they are in scope.
-    fn relate(&self, entry: &mut Entry, stored: &Stored, grant: &Grant) {
+    fn add_relations(&self, entry: &mut Entry, stored: &Stored, grant: &Grant) {
         let item = |row: usize| Item::stored(stored, row);
         let Some((row, own)) = self.row else { return };
         if let Some(EntryParent { id, session_id: session_id @ Some(_), .. }) = &mut entry.parent {
             let parent = session_id.as_deref().and_then(|id| stored.related(own, id)).map(item);
             match parent {
-                Some(parent) if parent.in_scope(grant) => *id = Some(parent.session_form()),
+                Some(parent) if parent.is_in_scope(grant) => *id = Some(parent.session_entry_id()),
                 None if !grant.has_workspace_scope() => {}
                 // One that is not known has no known workspace.
                 _ => *session_id = None,
             }
         }
         let children =
-            stored.children(row).map(item).filter(|child| child.is_child() && child.in_scope(grant)).count() as u64;
+            stored.children(row).map(item).filter(|child| child.is_child() && child.is_in_scope(grant)).count() as u64;
         entry.child_count = (children > 0).then_some(children);
     }
 }
@@ -312,7 +312,7 @@ fn resume(row: &Row) -> Option<crate::protocol::Resume> {
 }
 
 /// Whether two states of an entry differ in nothing but clocks.
-pub fn same_but_clocks(a: &Entry, b: &Entry) -> bool {
+pub fn same_except_timestamps(a: &Entry, b: &Entry) -> bool {
     let still = |entry: &Entry| {
         let mut entry = entry.clone();
         entry.observers.iter_mut().flatten().for_each(|observer| observer.last_seen_ms = 0);
