@@ -19,7 +19,6 @@
 //! | [`platform`] | files, processes, descriptors, databases: the only place for `cfg` and `unsafe` |
 //! | [`protocol`] | the types that cross the wire, and the table of errors |
 //! | [`limits`] | every bound |
-#![warn(missing_docs)]
 
 pub mod authority;
 pub mod cli;

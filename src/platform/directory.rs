@@ -126,7 +126,8 @@ pub fn entries(path: &Path) -> io::Result<Vec<Entry>> {
     system::entries(path)
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use super::*;
     use crate::platform::files::{open_regular, read_at};

@@ -249,7 +249,8 @@ fn pidfd(pid: i32) -> std::io::Result<std::os::fd::OwnedFd> {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use super::*;
     use std::process::{Child, Command};

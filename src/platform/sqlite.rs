@@ -336,5 +336,6 @@ fn uri(path: &Path, options: &str) -> String {
     uri + "?" + options
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests;

@@ -45,7 +45,8 @@ fn live(record: &Value) -> Option<Live> {
     })
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use super::*;
     use crate::harness::Store;
