@@ -11,7 +11,6 @@ use crate::platform::files::{open_regular, read_at};
 use crate::protocol::{Block, Message, Role};
 use serde_json::json;
 use std::fs::File;
-use std::hash::{DefaultHasher, Hasher};
 
 /// Where a message lies, and what it is.
 #[derive(Clone)]
@@ -137,10 +136,10 @@ fn is_unfinished(message: &Message) -> bool {
     message.role == Role::Assistant && message.content.iter().all(thought)
 }
 
+/// Hashes bytes for a position. A client may keep positions, so the hash is the same in every build.
 fn hash(bytes: &[u8]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    hasher.write(bytes);
-    hasher.finish()
+    let digest = blake3::hash(bytes);
+    digest.as_bytes()[..8].iter().fold(0, |hash, byte| hash << 8 | u64::from(*byte))
 }
 
 /// Where a page ends: before a slot, but for the first messages that it makes.

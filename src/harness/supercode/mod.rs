@@ -13,8 +13,9 @@ use super::{
     Store, Wanted, walk,
 };
 use crate::protocol::{Harness, Resume, RootOrigin};
+use siphasher::sip::SipHasher13;
 use std::collections::{BTreeMap, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 /// The directory of a home that holds the sessions, and the one in it for those that were put away.
@@ -78,7 +79,8 @@ impl Store for Supercode {
     }
 
     fn workspace_mark(&self, directory: &str) -> Option<String> {
-        let mut hasher = DefaultHasher::new();
+        // Supercode names directories by Rust's `DefaultHasher`, which a later Rust may change; Supercode's names stay.
+        let mut hasher = SipHasher13::new();
         PathBuf::from(directory).hash(&mut hasher);
         Some(format!("{:016x}", hasher.finish()))
     }
