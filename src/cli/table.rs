@@ -1,6 +1,7 @@
 //! Rows that line up, and that fit the screen where there is one.
 
 use super::output::{Colour, Screen, plain};
+use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthChar;
 
 /// A column: its name, and how its cells give way where there is too little room.
@@ -89,11 +90,7 @@ fn widths(columns: &[Column], rows: &[Vec<Cell>], screen: Option<usize>) -> Vec<
 
 /// The columns that a text takes on a terminal.
 pub fn width(text: &str) -> usize {
-    text.chars().map(char_width).sum()
-}
-
-fn char_width(c: char) -> usize {
-    c.width().unwrap_or(0)
+    text.chars().filter_map(UnicodeWidthChar::width).sum()
 }
 
 /// As much of the text as fits, with a mark where some is left out.
@@ -102,16 +99,18 @@ pub fn fit(text: &str, room: usize, give: Give) -> String {
         return text.to_owned();
     }
     let Some(mut left) = room.checked_sub(1) else { return String::new() };
-    let mut fits = |c: &char| {
-        let fits = char_width(*c) <= left;
-        left = if fits { left - char_width(*c) } else { 0 };
-        fits
+    let clusters = text.graphemes(true);
+    let fits = |cluster: &&str| match left.checked_sub(width(cluster)) {
+        Some(rest) => {
+            left = rest;
+            true
+        }
+        None => false,
     };
     if give != Give::Start {
-        let kept: String = text.chars().take_while(&mut fits).collect();
-        return kept + "…";
+        return clusters.take_while(fits).collect::<String>() + "…";
     }
-    let kept: Vec<char> = text.chars().rev().take_while(&mut fits).collect();
+    let kept: Vec<&str> = clusters.rev().take_while(fits).collect();
     let kept: String = kept.into_iter().rev().collect();
     // Half a directory's name says nothing.
     let whole = kept.find(std::path::is_separator).map_or(kept.as_str(), |at| &kept[at..]);

@@ -1,147 +1,134 @@
-//! The line that a person types, with a cursor in it. Pure.
+//! The line that the user types, with a cursor in it. Pure.
+//!
+//! The cursor moves over grapheme clusters: a letter with its combining marks, a flag, a family emoji.
 
 use crate::cli::table::width;
 use crate::limits;
+use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation};
 
-/// A text and a place in it. A letter and the marks that combine with it are one.
+/// A text and a cursor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Editor {
     text: String,
-    /// In bytes; before a letter or at the end.
+    /// In bytes; before a grapheme cluster or at the end.
     cursor: usize,
 }
 
 impl Editor {
-    /// Whether nothing stands there.
+    /// Returns whether the text is empty.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
 
-    /// Takes the text away.
+    /// Returns the text and clears it.
     pub fn take(&mut self) -> String {
         self.cursor = 0;
         std::mem::take(&mut self.text)
     }
 
-    /// Puts another text there, with the cursor behind it.
+    /// Replaces the text and moves the cursor to its end.
     pub fn set(&mut self, text: String) {
         self.cursor = text.len();
         self.text = text;
     }
 
-    /// Inserts a text at the cursor; no more than a message may have.
+    /// Inserts a text at the cursor, as much of it as a message may hold.
     pub fn insert(&mut self, text: &str) {
         let room = limits::DEFAULT.message_bytes.saturating_sub(self.text.len());
-        let fits = text.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|end| *end <= room).last();
-        let fits = &text[..fits.unwrap_or(0)];
+        let ends = text.grapheme_indices(true).map(|(at, cluster)| at + cluster.len());
+        let fits = &text[..ends.take_while(|end| *end <= room).last().unwrap_or(0)];
         self.text.insert_str(self.cursor, fits);
         self.cursor += fits.len();
-        // What was inserted may combine with what stands behind it.
-        self.cursor = self.whole(self.cursor);
+        // The inserted text may form one cluster with the text after it.
+        self.cursor = self.boundary(self.cursor);
     }
 
-    /// Takes the letter before the cursor away.
+    /// Deletes the cluster before the cursor.
     pub fn backspace(&mut self) {
-        let to = self.cursor;
-        self.left();
-        self.text.drain(self.cursor..to);
-        self.cursor = self.whole(self.cursor);
+        self.delete_from(self.previous());
     }
 
-    /// Takes the letter at the cursor away.
+    /// Deletes the cluster at the cursor.
     pub fn delete(&mut self) {
-        let to = self.next();
-        self.text.drain(self.cursor..to);
-        self.cursor = self.whole(self.cursor);
+        let from = self.cursor;
+        self.right();
+        self.delete_from(from);
     }
 
-    /// Takes all before the cursor away.
+    /// Deletes everything before the cursor.
     pub fn delete_to_start(&mut self) {
-        self.text.drain(..self.cursor);
-        self.cursor = self.whole(0);
+        self.delete_from(0);
     }
 
-    /// Takes the word before the cursor away.
+    /// Deletes the word before the cursor.
     pub fn delete_word(&mut self) {
-        let before = &self.text[..self.cursor];
-        let word = before.trim_end();
-        let start =
-            word.rfind(char::is_whitespace).map_or(0, |at| at + word[at..].chars().next().map_or(0, char::len_utf8));
-        self.text.drain(start..self.cursor);
-        self.cursor = self.whole(start);
+        let word = self.text[..self.cursor].trim_end();
+        let space = word.char_indices().rev().find(|(_, c)| c.is_whitespace());
+        self.delete_from(space.map_or(0, |(at, c)| at + c.len_utf8()));
     }
 
-    /// A letter back.
+    /// Moves the cursor one cluster to the left.
     pub fn left(&mut self) {
-        let before = self.text[..self.cursor].char_indices().rev();
-        let mut letters = before.skip_while(|(_, c)| combines(*c));
-        self.cursor = letters.next().map_or(0, |(at, _)| at);
+        self.cursor = self.previous();
     }
 
-    /// A letter on.
+    /// Moves the cursor one cluster to the right.
     pub fn right(&mut self) {
-        self.cursor = self.next();
+        self.cursor += self.text[self.cursor..].graphemes(true).next().map_or(0, str::len);
     }
 
-    /// To the beginning.
+    /// Moves the cursor to the start.
     pub fn home(&mut self) {
         self.cursor = 0;
     }
 
-    /// To the end.
+    /// Moves the cursor to the end.
     pub fn end(&mut self) {
         self.cursor = self.text.len();
     }
 
-    /// What of the text can be seen in so many columns, and the column of the cursor in it. Line ends are shown as one
-    /// letter.
+    /// Returns the part of the text that fits into `room` columns, and the column of the cursor in it. A line end is
+    /// shown as one character.
     pub fn visible(&self, room: usize) -> (String, usize) {
-        let shown = |text: &str| text.replace('\n', "⏎");
-        let (before, behind) = self.text.split_at(self.cursor);
-        let (mut before, behind) = (shown(before), shown(behind));
+        let shown = |cluster| if cluster == "\n" { "⏎" } else { cluster };
+        let (before, after) = self.text.split_at(self.cursor);
         // The cursor needs a column of its own.
-        let room = room.saturating_sub(1);
-        let mut start = 0;
-        let mut used = width(&before);
-        for (at, c) in before.char_indices() {
-            if used <= room && !combines(c) {
-                start = at;
-                break;
+        let mut left = room.saturating_sub(1);
+        let mut fits = |cluster: &&str| match left.checked_sub(width(cluster)) {
+            Some(rest) => {
+                left = rest;
+                true
             }
-            used -= width(c.encode_utf8(&mut [0; 4])).min(used);
-            start = at + c.len_utf8();
-        }
-        before.drain(..start);
-        let column = width(&before);
-        let mut left = room - column.min(room);
-        let fits = |c: &char| {
-            let wide = width(c.encode_utf8(&mut [0; 4]));
-            let fits = wide <= left;
-            left = if fits { left - wide } else { 0 };
-            fits
+            None => false,
         };
-        before.extend(behind.chars().take_while(fits));
-        (before, column)
+        let mut clusters: Vec<&str> = before.graphemes(true).rev().map(shown).take_while(&mut fits).collect();
+        clusters.reverse();
+        let column = clusters.iter().copied().map(width).sum();
+        clusters.extend(after.graphemes(true).map(shown).take_while(fits));
+        (clusters.concat(), column)
     }
 
-    /// Where the letter at the cursor ends.
-    fn next(&self) -> usize {
-        let mut behind = self.text[self.cursor..].chars();
-        let first = behind.next().map_or(0, char::len_utf8);
-        self.whole(self.cursor + first)
+    /// Deletes the text between a position and the cursor.
+    fn delete_from(&mut self, from: usize) {
+        self.text.drain(from..self.cursor);
+        // The two parts may form one cluster now.
+        self.cursor = self.boundary(from);
     }
 
-    /// The end of the letter that a place is in.
-    fn whole(&self, place: usize) -> usize {
-        let marks: usize = self.text[place..].chars().take_while(|c| combines(*c)).map(char::len_utf8).sum();
-        // A mark at the very beginning has nothing to combine with.
-        if place == 0 { 0 } else { place + marks }
+    /// Returns the start of the cluster before the cursor.
+    fn previous(&self) -> usize {
+        self.text[..self.cursor].grapheme_indices(true).next_back().map_or(0, |(at, _)| at)
     }
-}
 
-/// Whether a character takes no room of its own.
-fn combines(c: char) -> bool {
-    c != '\n' && width(c.encode_utf8(&mut [0; 4])) == 0
+    /// Returns the first boundary between clusters at or after a position.
+    fn boundary(&self, position: usize) -> usize {
+        let mut cursor = GraphemeCursor::new(position, self.text.len(), true);
+        // The whole text is given, so neither call can ask for another part of it.
+        match cursor.is_boundary(&self.text, 0) {
+            Ok(true) => position,
+            _ => cursor.next_boundary(&self.text, 0).ok().flatten().unwrap_or(self.text.len()),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -156,7 +143,64 @@ mod tests {
     }
 
     #[test]
-    fn words_letters_and_lines_go_as_wholes() {
+    fn backspace_deletes_one_grapheme_cluster() {
+        for (cluster, what) in [
+            ("e\u{301}\u{323}", "combining marks"),
+            ("👨\u{200d}👩\u{200d}👧\u{200d}👦", "family"),
+            ("🇩🇪", "flag"),
+            ("👍🏽", "skin tone"),
+            ("❤\u{fe0f}", "presentation"),
+            ("각", "syllable of three letters"),
+            ("नि", "vowel sign"),
+        ] {
+            let mut editor = typed(&format!("a{cluster}"));
+            editor.backspace();
+            assert_eq!(editor.text, "a", "{what}");
+
+            let mut editor = typed(&format!("{cluster}{cluster}z"));
+            editor.left();
+            editor.left();
+            assert_eq!(&editor.text[editor.cursor..], format!("{cluster}z"), "{what}");
+            editor.delete();
+            assert_eq!(editor.text, format!("{cluster}z"), "{what}");
+            editor.home();
+            editor.right();
+            assert_eq!(editor.cursor, cluster.len(), "{what}");
+        }
+    }
+
+    #[test]
+    fn cursor_leaves_cluster_that_an_edit_forms() {
+        let mut editor = typed("e x\u{301}");
+        editor.home();
+        editor.right();
+        editor.delete();
+        editor.delete();
+        // The mark belonged to the `x` that is gone, so both went.
+        assert_eq!((editor.take().as_str(), editor.cursor), ("e", 0));
+
+        let mut editor = typed("🇪");
+        editor.home();
+        editor.insert("🇩");
+        assert_eq!((editor.text.as_str(), editor.cursor), ("🇩🇪", "🇩🇪".len()));
+
+        let mut editor = typed("👩\u{200d}|💻");
+        editor.left();
+        editor.backspace();
+        assert_eq!((editor.text.as_str(), editor.cursor), ("👩\u{200d}💻", "👩\u{200d}💻".len()));
+    }
+
+    #[test]
+    fn narrow_line_cuts_between_clusters() {
+        let mut editor = typed("🇩🇪🇫🇷e\u{301}");
+        assert_eq!(editor.visible(4), ("🇫🇷e\u{301}".to_owned(), 3));
+        assert_eq!(editor.visible(3), ("e\u{301}".to_owned(), 1));
+        editor.home();
+        assert_eq!(editor.visible(4), ("🇩🇪".to_owned(), 0));
+    }
+
+    #[test]
+    fn words_and_lines_are_deleted_whole() {
         let mut editor = typed("mend the e\u{301} 東京");
         editor.backspace();
         assert_eq!(editor.text, "mend the e\u{301} 東");
@@ -174,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cursor_stays_in_sight() {
+    fn cursor_stays_visible() {
         let mut editor = typed("one two 東京 three");
         assert_eq!(editor.visible(40), ("one two 東京 three".to_owned(), 18));
         assert_eq!(editor.visible(10), ("京 three".to_owned(), 8));
@@ -192,7 +236,18 @@ mod tests {
 
     fn steps() -> impl Strategy<Value = Vec<Step>> {
         let text = prop::collection::vec(
-            prop::sample::select(vec!["a", " ", "\n", "東", "\u{301}", "👩\u{200d}💻", "é", "\u{fe0f}"]),
+            prop::sample::select(vec![
+                "a",
+                " ",
+                "\n",
+                "東",
+                "\u{301}",
+                "👩\u{200d}💻",
+                "\u{200d}",
+                "🇩",
+                "é",
+                "\u{fe0f}",
+            ]),
             0..4,
         );
         let step = prop_oneof![text.prop_map(|text| Step::Insert(text.concat())), (0u8..8).prop_map(Step::Do)];
@@ -201,7 +256,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_cursor_never_falls_into_a_letter(steps in steps(), room in 0usize..20) {
+        fn cursor_is_always_between_clusters(steps in steps(), room in 0usize..20) {
             let mut editor = Editor::default();
             for step in steps {
                 match step {
@@ -215,9 +270,8 @@ mod tests {
                     Step::Do(6) => editor.delete_word(),
                     Step::Do(_) => editor.delete_to_start(),
                 }
-                prop_assert!(editor.text.is_char_boundary(editor.cursor));
-                let behind = editor.text[editor.cursor..].chars().next();
-                prop_assert!(editor.cursor == 0 || !behind.is_some_and(combines), "{:?}", editor);
+                let mut boundaries = editor.text.grapheme_indices(true).map(|(at, _)| at).chain([editor.text.len()]);
+                prop_assert!(boundaries.any(|at| at == editor.cursor), "{:?}", editor);
                 let (shown, column) = editor.visible(room);
                 prop_assert!(width(&shown) <= room.saturating_sub(1) && column <= width(&shown), "{:?} {:?}", shown, column);
             }
