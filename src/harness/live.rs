@@ -1,9 +1,10 @@
 //! What lives, as files and processes tell it: what a store answers, and how processes are judged.
 
 use super::ReadError;
+use crate::peer;
 use crate::platform::process;
-use crate::protocol::{ActivitySource, ActivityStatus, EntryPeer, Harness};
-use std::path::PathBuf;
+use crate::protocol::{ActivitySource, ActivityStatus, EntryPeer, Harness, Problem};
+use std::path::{Path, PathBuf};
 
 /// A session that a live process has.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,22 +69,24 @@ pub struct Activities {
     /// The sessions that live, in no order.
     pub sessions: Vec<Live>,
     /// What could not be read, and why.
-    pub problems: Vec<(PathBuf, ReadError)>,
-    /// The files and directories that tell of it: a change of one of them, or in it, may change what lives.
-    pub places: Vec<PathBuf>,
+    pub problems: Vec<Problem>,
+    /// The files and directories that this was read from: a change in one of them may change which sessions are live.
+    pub locations: Vec<PathBuf>,
+    /// The process registries among them, which coverage reports.
+    pub registries: Vec<peer::Registry>,
 }
 
 impl Activities {
-    /// Nothing yet, and the place that may tell of something.
-    pub fn at(place: PathBuf) -> Self {
-        Self { places: vec![place], ..Self::default() }
+    /// No live session, read from this location.
+    pub fn at(location: PathBuf) -> Self {
+        Self { locations: vec![location], ..Self::default() }
     }
 
-    /// Takes note of what could not be read, unless it is not there at all.
-    pub fn fail(&mut self, path: PathBuf, skip: impl Into<ReadError>) {
-        let skip = skip.into();
-        if skip.is_problem() {
-            self.problems.push((path, skip));
+    /// Adds a problem where a file of this harness could not be read, unless it does not exist.
+    pub fn fail(&mut self, harness: Harness, path: &Path, error: impl Into<ReadError>) {
+        let error = error.into();
+        if error.is_problem() {
+            self.problems.push(error.problem(harness, path));
         }
     }
 }

@@ -41,7 +41,7 @@ pub use walk::{Finder, Found, stamp};
 use crate::limits;
 use crate::platform::files::{Stamp, is_out_of_descriptors};
 use crate::platform::sqlite;
-use crate::protocol::{Harness, LastMessage, Message, Parent, Resume};
+use crate::protocol::{Harness, LastMessage, Message, Parent, Problem, Resume};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -475,6 +475,18 @@ impl ReadError {
             Self::Cancelled => "cancelled",
             Self::Descriptors(_) => DESCRIPTORS,
             Self::Io(_) => "io",
+        }
+    }
+
+    /// The problem that a list reports for a file that cannot be read.
+    pub fn problem(&self, harness: Harness, path: &Path) -> Problem {
+        Problem {
+            harness: Some(harness),
+            path: Some(path.display().to_string()),
+            id: None,
+            endpoint: None,
+            reason: self.reason().to_owned(),
+            message: self.to_string(),
         }
     }
 

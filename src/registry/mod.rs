@@ -140,9 +140,9 @@ impl Registry {
         Harness::ALL.into_iter().map(|harness| (harness, state.homes.of(harness).map(shown).collect())).collect()
     }
 
-    /// The homes of Claude Code, whose process registries tell what lives.
-    pub fn claude_homes(&self) -> Vec<PathBuf> {
-        self.state().homes.homes_of(Harness::ClaudeCode)
+    /// The home directories of a harness.
+    pub fn homes_of(&self, harness: Harness) -> Vec<PathBuf> {
+        self.state().homes.homes_of(harness)
     }
 
     /// Every root, for the details of a session.

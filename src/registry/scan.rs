@@ -224,13 +224,13 @@ impl RootScan {
         let Some(store) = self.store else { return };
         let live = store.live(&self.root, &mut self.sessions().map(|session| &**session));
         self.live = live;
-        let places = self.finder.visited.iter().chain(&self.finder.awaiting).chain(&self.live.places);
+        let places = self.finder.visited.iter().chain(&self.finder.awaiting).chain(&self.live.locations);
         self.fingerprint = places.map(|path| path_hash(path)).fold(0, u64::wrapping_add);
     }
 
     /// Whether something is known that may tell of what lives.
     pub fn may_have_live_sessions(&self) -> bool {
-        !self.live.places.is_empty() || !self.live.sessions.is_empty()
+        !self.live.locations.is_empty() || !self.live.sessions.is_empty()
     }
 
     /// Reads one file anew that a walk has found before.

@@ -4,15 +4,15 @@ use super::hints::{Hints, Target};
 use super::publisher::Publisher;
 use super::roots::{self, RootSlot};
 use super::scan::{Refreshed, RootScan};
-use super::stored::{self, Stored};
+use super::stored::Stored;
 use super::{Error, Progress, RootReport};
 use crate::harness::{Homes, Live, NoProgress, Root, Session};
 use crate::protocol::{Harness, Problem, RootOrigin};
 use crate::{limits, peer};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 pub struct ScanState {
     pub homes: Homes,
@@ -21,20 +21,9 @@ pub struct ScanState {
     silent: Vec<PathBuf>,
     /// Where live sessions worked when the stored ones were joined.
     live_directories: Vec<String>,
-    /// What the process registries said last.
-    peers: Peers,
     publisher: Arc<Mutex<Publisher>>,
     /// The newest whole reading of the files.
     pub last_scan: u64,
-}
-
-/// What the process registries say.
-#[derive(Default)]
-struct Peers {
-    live: Vec<Live>,
-    problems: Vec<Problem>,
-    registries: Arc<Vec<RootReport>>,
-    elapsed: Duration,
 }
 
 /// A session before and after it was read anew.
@@ -47,15 +36,7 @@ struct SessionUpdate {
 impl ScanState {
     pub fn new(homes: Homes, publisher: Arc<Mutex<Publisher>>) -> Self {
         let slots = homes.roots().iter().cloned().map(|root| RootSlot::new(RootScan::new(root))).collect();
-        Self {
-            homes,
-            slots,
-            silent: Vec::new(),
-            live_directories: Vec::new(),
-            peers: Peers::default(),
-            publisher,
-            last_scan: 0,
-        }
+        Self { homes, slots, silent: Vec::new(), live_directories: Vec::new(), publisher, last_scan: 0 }
     }
 
     /// Adds roots that are not known yet.
@@ -70,7 +51,6 @@ impl ScanState {
     pub fn scan_all(&mut self, progress: &dyn Progress) -> Result<(), Error> {
         roots::retry(&mut self.slots, limits::ROOT_AGAIN);
         roots::refresh_all(&self.slots, limits::ROOT_SILENCE, progress)?;
-        self.read_peers();
         self.publish(&[]);
         Ok(())
     }
@@ -92,9 +72,6 @@ impl ScanState {
         if !slots.is_empty() {
             // Nobody cancels it.
             let _ = roots::refresh_all(&slots, limits::ROOT_SILENCE, &NoProgress);
-        }
-        if hints.live {
-            self.read_peers();
         }
         // What was walked was asked for this, too.
         let updated: BTreeSet<usize> = hints.files.iter().map(|(root, _)| *root).collect();
@@ -148,7 +125,9 @@ impl ScanState {
     fn publish(&mut self, updates: &[SessionUpdate]) {
         let now = self.publisher().current.clone();
         let mut scans: Vec<_> = self.slots.iter().filter_map(|slot| slot.scan()).collect();
-        let (live, live_problems) = live_sessions(&self.peers, &scans);
+        let live = live_sessions(&scans);
+        let live_problems: Vec<Problem> = scans.iter().flat_map(|scan| scan.live.problems.iter().cloned()).collect();
+        let registries = registry_reports(&scans);
         let directories: BTreeSet<&str> = live.iter().filter_map(|live| live.workspace.as_deref()).collect();
         let directories: Vec<String> = directories.into_iter().map(str::to_owned).collect();
         let known = !now.stored.has_workspace_marks || self.live_directories == directories;
@@ -164,7 +143,7 @@ impl ScanState {
             let scans: Vec<&RootScan> = scans.iter().map(|scan| &**scan).collect();
             Arc::new(Stored::join(&scans, &silent, &directories))
         });
-        let mut elapsed = BTreeMap::from([(Harness::ClaudeCode, self.peers.elapsed)]);
+        let mut elapsed: BTreeMap<Harness, Duration> = BTreeMap::new();
         for scan in &scans {
             *elapsed.entry(scan.root.harness).or_default() += scan.elapsed;
         }
@@ -172,7 +151,7 @@ impl ScanState {
         (self.live_directories, self.silent) = (directories, silent_paths);
         self.publisher().update(|next| {
             (next.stored, next.elapsed) = (stored, elapsed);
-            next.registries = self.peers.registries.clone();
+            next.registries = Arc::new(registries);
             // What did not change stays the same, as much of what follows then needs no look.
             if *next.live != live {
                 next.live = Arc::new(live);
@@ -183,64 +162,48 @@ impl ScanState {
         });
     }
 
-    fn read_peers(&mut self) {
-        let begin = Instant::now();
-        let listing = peer::list(&self.homes.homes_of(Harness::ClaudeCode));
-        let registries = listing.registries.iter().map(|registry| self.registry_report(registry)).collect();
-        self.peers = Peers {
-            live: self.with_doors(listing.peers),
-            problems: listing.problems,
-            registries: Arc::new(registries),
-            elapsed: begin.elapsed(),
-        };
-    }
-
-    /// No message goes to a home that a client named, or to an id that several processes have.
-    fn with_doors(&self, peers: Vec<peer::Found>) -> Vec<Live> {
-        let roots = self.homes.of(Harness::ClaudeCode).filter(|root| root.origin != RootOrigin::Client);
-        let homes: Vec<&Path> = roots.map(|root| &*root.home).collect();
-        let is_served = |found: &peer::Found| homes.contains(&Path::new(&found.peer.home));
-        let mut holders: HashMap<String, usize> = HashMap::new();
-        for found in peers.iter().filter(|found| is_served(found)) {
-            *holders.entry(found.peer.session_id.clone()).or_default() += 1;
-        }
-        let live = |found: peer::Found| {
-            let is_only = is_served(&found) && holders.get(&found.peer.session_id) == Some(&1);
-            let has_door = found.peer.addressable && is_only;
-            stored::of_peer(found, has_door)
-        };
-        peers.into_iter().map(live).collect()
-    }
-
     fn publisher(&self) -> MutexGuard<'_, Publisher> {
         self.publisher.lock().unwrap_or_else(PoisonError::into_inner)
     }
-
-    /// A process registry is a place where sessions were looked for, too.
-    fn registry_report(&self, registry: &peer::Registry) -> RootReport {
-        let of_registry = |root: &&Root| registry.path.parent() == Some(&root.home);
-        let root = self.homes.of(Harness::ClaudeCode).find(of_registry);
-        RootReport {
-            harness: Harness::ClaudeCode,
-            path: registry.path.clone(),
-            origin: root.map_or(RootOrigin::Default, |root| root.origin),
-            exists: registry.exists,
-            files: registry.files,
-            sessions: registry.sessions,
-            skipped: registry.hidden.iter().take(limits::SKIPPED_LISTED).cloned().collect(),
-            truncated: registry.truncated || registry.hidden.len() > limits::SKIPPED_LISTED,
-        }
-    }
 }
 
-/// The live sessions of all harnesses in a stable order, and what of that could not be read.
-fn live_sessions(peers: &Peers, scans: &[MutexGuard<'_, RootScan>]) -> (Vec<Live>, Vec<Problem>) {
-    let sessions = scans.iter().flat_map(|scan| &scan.live.sessions);
-    let mut live: Vec<Live> = peers.live.iter().chain(sessions).cloned().map(Live::unless_stopped).collect();
-    live.sort_unstable_by(|a, b| (a.harness, &a.session_id, a.pid).cmp(&(b.harness, &b.session_id, b.pid)));
-    let failed = scans.iter().flat_map(|scan| scan.live.problems.iter().map(|failed| (scan.root.harness, failed)));
-    let failed = failed.map(|(harness, (path, skip))| stored::file_problem(harness, path, skip));
-    (live, peers.problems.iter().cloned().chain(failed).collect())
+/// The live sessions of all harnesses in a stable order, each with its door where a message can be sent to its id: to an id
+/// that only one process has, in a home that the client did not name.
+fn live_sessions(scans: &[MutexGuard<'_, RootScan>]) -> Vec<Live> {
+    let is_served = |scan: &RootScan| scan.root.origin != RootOrigin::Client;
+    let mut holders: HashMap<(Harness, &str), BTreeSet<i32>> = HashMap::new();
+    for live in scans.iter().filter(|scan| is_served(scan)).flat_map(|scan| &scan.live.sessions) {
+        holders.entry((live.harness, &live.session_id)).or_default().insert(live.pid);
+    }
+    let mut all = Vec::new();
+    for scan in scans {
+        all.extend(scan.live.sessions.iter().map(|live| {
+            let is_only = holders.get(&(live.harness, &*live.session_id)).is_some_and(|pids| pids.len() == 1);
+            let has_door = live.has_door && is_served(scan) && is_only;
+            Live { has_door, ..live.clone() }.unless_stopped()
+        }));
+    }
+    all.sort_by(|a, b| (a.harness, &a.session_id, a.pid).cmp(&(b.harness, &b.session_id, b.pid)));
+    all.dedup_by(|b, a| (a.harness, &a.session_id, a.pid) == (b.harness, &b.session_id, b.pid));
+    all
+}
+
+/// A process registry is a location where sessions were looked for, too.
+fn registry_reports(scans: &[MutexGuard<'_, RootScan>]) -> Vec<RootReport> {
+    let report = |root: &Root, registry: &peer::Registry| RootReport {
+        harness: root.harness,
+        path: registry.path.clone(),
+        origin: root.origin,
+        exists: registry.exists,
+        files: registry.files,
+        sessions: registry.sessions,
+        skipped: registry.hidden.iter().take(limits::SKIPPED_LISTED).cloned().collect(),
+        truncated: registry.truncated || registry.hidden.len() > limits::SKIPPED_LISTED,
+    };
+    let of =
+        |scan: &RootScan| scan.live.registries.iter().map(|registry| report(&scan.root, registry)).collect::<Vec<_>>();
+    let mut known = HashSet::new();
+    scans.iter().flat_map(|scan| of(scan)).filter(|report| known.insert(report.path.clone())).collect()
 }
 
 /// The stored sessions with some of them as they are now; `None` where all must be joined anew.

@@ -2,10 +2,10 @@
 
 use super::RootReport;
 use super::scan::RootScan;
-use crate::harness::{Live, Name, Part, ReadError, Root, Session};
+use crate::harness::{Live, Name, Part, Root, Session};
+use crate::limits;
 use crate::platform::files::resolve;
-use crate::protocol::{ActivitySource, ActivityStatus, EntryPeer, Harness, Parent, Problem, Relation, Skipped, State};
-use crate::{limits, peer};
+use crate::protocol::{ActivityStatus, Harness, Parent, Problem, Relation, Skipped, State};
 use std::cmp::Reverse;
 use std::collections::hash_map::Entry as MapEntry;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -87,21 +87,6 @@ pub fn live_state(live: &Live) -> State {
         Some(ActivityStatus::Idle) => State::Idle,
         Some(ActivityStatus::Waiting) => State::Waiting,
         None => State::Live,
-    }
-}
-
-/// A live session of a process registry. `has_door` says whether its id leads a message to it.
-pub fn of_peer(found: peer::Found, has_door: bool) -> Live {
-    let peer::Found { peer, started_at_ms } = found;
-    Live {
-        status: peer.status,
-        waiting_for: peer.waiting_for,
-        workspace: peer.cwd.map(Box::from),
-        started_at_ms,
-        updated_at_ms: peer.updated_at_ms,
-        peer: Some(EntryPeer { name: peer.name, endpoint: peer.endpoint }),
-        has_door,
-        ..Live::new(Harness::ClaudeCode, &peer.session_id, ActivitySource::ClaudeRegistry, peer.pid)
     }
 }
 
@@ -517,18 +502,6 @@ fn link_teams(rows: &mut [Row]) {
     }
 }
 
-/// What is told of a file that could not be read.
-pub fn file_problem(harness: Harness, path: &Path, skip: &ReadError) -> Problem {
-    Problem {
-        harness: Some(harness),
-        path: Some(path.display().to_string()),
-        id: None,
-        endpoint: None,
-        reason: skip.reason().to_owned(),
-        message: skip.to_string(),
-    }
-}
-
 /// Problems of sessions that continue from a part of another one that is not there.
 fn missing_part_problems(rows: &[Row]) -> Vec<Problem> {
     let continuing: Vec<(&Row, &str)> =
@@ -559,7 +532,7 @@ fn problems(scans: &[&RootScan], silent: &[Root], duplicates: &[DuplicateFile], 
         .iter()
         .flat_map(|scan| {
             let lost = scan.skipped().filter(|(_, skip)| skip.is_problem());
-            lost.map(|(path, skip)| file_problem(scan.root.harness, path, skip))
+            lost.map(|(path, skip)| skip.problem(scan.root.harness, path))
         })
         .collect();
     problems.extend(silent.iter().map(|root| Problem {

@@ -10,7 +10,7 @@ use super::watch_set::WatchedLocation;
 use super::{Engine, Error, Progress, Refresh, Registry, Snapshot};
 use crate::authority::Grant;
 use crate::harness::NoProgress;
-use crate::protocol::{Harness, Query, RegistryEvent};
+use crate::protocol::{Query, RegistryEvent};
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
@@ -175,15 +175,13 @@ impl Registry {
         let state = self.state();
         let own = |target, path: PathBuf| WatchedLocation { target, directories: vec![path.clone()], path };
         let receipts = state.homes.receipts().map(|path| own(Target::Receipts, path.to_owned()));
-        let homes = state.homes.homes_of(Harness::ClaudeCode).into_iter();
-        let mut locations: Vec<WatchedLocation> =
-            homes.map(|home| own(Target::Live, home.join("sessions"))).chain(receipts).collect();
+        let mut locations: Vec<WatchedLocation> = receipts.into_iter().collect();
         for (root, slot) in state.slots.iter().enumerate() {
             let Some(scan) = slot.scan() else { continue };
             let directories = scan.directories().into_iter().collect();
             locations.push(WatchedLocation { target: Target::Root(root), path: scan.root.path.clone(), directories });
             // A file among them is watched by its name, where it lies.
-            locations.extend(scan.live.places.iter().map(|path| {
+            locations.extend(scan.live.locations.iter().map(|path| {
                 let directories = path.is_dir().then(|| path.clone()).into_iter().collect();
                 WatchedLocation { target: Target::Live, path: path.clone(), directories }
             }));

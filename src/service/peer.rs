@@ -15,7 +15,7 @@ pub(super) fn list(service: &Service, context: &Context, _: Empty) -> Result<Pee
     if !context.grant.reaches_harness(Harness::ClaudeCode) {
         return Ok(PeerListResult { peers: Vec::new(), problems: Vec::new() });
     }
-    let listing = peer::list(&service.registry.claude_homes());
+    let listing = peer::list(&service.registry.homes_of(Harness::ClaudeCode));
     let visible = |peer: &Peer| context.grant.reaches_workspace(peer.cwd.as_deref());
     let peers = listing.peers.into_iter().map(|found| found.peer).filter(visible).collect();
     let mut problems = if context.grant.has_workspace_scope() { Vec::new() } else { listing.problems };
@@ -24,7 +24,7 @@ pub(super) fn list(service: &Service, context: &Context, _: Empty) -> Result<Pee
 }
 
 pub(super) fn resolve(service: &Service, context: &Context, params: PeerSelector) -> Result<PeerResult, RpcError> {
-    let homes = service.registry.claude_homes();
+    let homes = service.registry.homes_of(Harness::ClaudeCode);
     Ok(PeerResult { peer: peer::resolve(&homes, &params, |peer| is_visible(context, peer))? })
 }
 
@@ -40,7 +40,7 @@ pub(super) async fn message(
     let homes = service.config.homes.homes_of(Harness::ClaudeCode);
     let time = Duration::from_millis(u64::try_from(limits.courier_ms).unwrap_or(u64::MAX));
     let progress = MessageProgress { context: context.clone(), begin: Instant::now(), time };
-    let mut others = service.registry.claude_homes();
+    let mut others = service.registry.homes_of(Harness::ClaudeCode);
     others.retain(|home| !homes.contains(home));
     let find = move |context: &Context| peer::addressee(&homes, &others, &to, |peer| is_visible(context, peer));
     let asked = context.clone();

@@ -1,6 +1,7 @@
 //! Claude Code: `<home>/projects/<directory>/<session id>.jsonl`, its subagents below `<session id>/subagents/`.
 
 mod details;
+mod live;
 mod load;
 mod message;
 mod moved;
@@ -19,8 +20,8 @@ use super::ids::is_uuid;
 use super::jsonl::HeadTail;
 use super::walk::stamp;
 use super::{
-    Details, End, Environment, Finder, Found, Page, PageRequest, Progress, ReadError, Reading, Root, Session, Source,
-    Store, Wanted,
+    Activities, Details, End, Environment, Finder, Found, Page, PageRequest, Progress, ReadError, Reading, Root,
+    Session, Source, Store, Wanted,
 };
 use crate::limits;
 use crate::platform::files::{Stamp, open_regular};
@@ -103,6 +104,10 @@ impl Store for ClaudeCode {
     fn end(&self, session: &Session, progress: &dyn Progress) -> Result<End, ReadError> {
         let end = end_of_lines(&open_regular(&session.location)?, progress)?;
         Ok(End { cursor: load::cursor(end), count: None })
+    }
+
+    fn live(&self, root: &Root, _: &mut dyn Iterator<Item = &Session>) -> Activities {
+        live::read(root)
     }
 
     fn resume(&self, root: &Root, session: &Session) -> Option<Resume> {

@@ -23,7 +23,7 @@ pub fn read(root: &Root, sessions: &mut dyn Iterator<Item = &Session>) -> Activi
     let locked = match entries(&directory) {
         Ok(entries) => entries,
         Err(error) => {
-            activities.fail(directory, error);
+            activities.fail(root.harness, &directory, error);
             return activities;
         }
     };

@@ -19,12 +19,12 @@ pub fn read(root: &Root) -> Activities {
         Ok(bytes) => match serde_json::from_slice(&bytes) {
             Ok(records) => records,
             Err(error) => {
-                activities.fail(path, ReadError::Malformed(format!("not a list of sessions: {error}")));
+                activities.fail(root.harness, &path, ReadError::Malformed(format!("not a list of sessions: {error}")));
                 return activities;
             }
         },
         Err(error) => {
-            activities.fail(path, error);
+            activities.fail(root.harness, &path, error);
             return activities;
         }
     };

@@ -31,7 +31,7 @@ pub fn read(root: &Root, sessions: &mut dyn Iterator<Item = &Session>) -> Activi
     let users = match names(&temporary, Kind::Directory, |name| name.starts_with(OF_USER)) {
         Ok(users) => users,
         Err(error) => {
-            activities.fail(temporary, error);
+            activities.fail(root.harness, &temporary, error);
             return activities;
         }
     };
@@ -39,9 +39,9 @@ pub fn read(root: &Root, sessions: &mut dyn Iterator<Item = &Session>) -> Activi
     for directory in users {
         match names(&directory, Kind::File, |name| name.starts_with("gateway.") && name.ends_with(".lock")) {
             Ok(locks) => owners.extend(locks.into_iter().filter_map(|path| owner(root, path, &mut activities))),
-            Err(error) => activities.fail(directory.clone(), error),
+            Err(error) => activities.fail(root.harness, &directory, error),
         }
-        activities.places.push(directory);
+        activities.locations.push(directory);
     }
     if !owners.is_empty() {
         activities.sessions = sessions.filter_map(|session| live(session, &owners)).collect();
@@ -66,12 +66,12 @@ fn owner(root: &Root, path: PathBuf, activities: &mut Activities) -> Option<i32>
         Ok(bytes) => match serde_json::from_slice(&bytes) {
             Ok(gateway) => gateway,
             Err(error) => {
-                activities.fail(path, ReadError::Malformed(format!("it names no gateway: {error}")));
+                activities.fail(root.harness, &path, ReadError::Malformed(format!("it names no gateway: {error}")));
                 return None;
             }
         },
         Err(error) => {
-            activities.fail(path, error);
+            activities.fail(root.harness, &path, error);
             return None;
         }
     };
