@@ -159,6 +159,20 @@ def reasons_of(method):
     return [error["$ref"].rsplit("/", 1)[1] for error in method["errors"]]
 
 
+def own_reasons(method):
+    everywhere = common()
+    return [reason for reason in reasons_of(method) if reason not in everywhere]
+
+
+def permissions_of(method):
+    return ", ".join(f"`{permission}`" for permission in method["x-permissions"]) or "none"
+
+
+def summary_row(method):
+    name, errors = f"[`{method['name']}`](#{anchor(method['name'])})", linked(own_reasons(method))
+    return f"| {name} | {permissions_of(method)} | {errors} | {cell(method['summary'])} |\n"
+
+
 def linked(reasons):
     return ", ".join(f"[`{reason}`](errors.md#{anchor(reason)})" for reason in reasons)
 
@@ -169,13 +183,13 @@ def methods_page(used):
         "# Methods\n\nFields that are not required may be absent or `null`, which mean the same. Every params object may"
         f" have [`_meta`](types.md#requestmeta). Any method can fail with {linked(everywhere)}; each method lists only"
         " its other errors. The examples are recorded exchanges that a test keeps current; their paths, ids and times are"
-        " replaced by fixed values.\n"
+        " replaced by fixed values.\n\n"
     )
+    text += "| Method | Permission | Errors | What it does |\n|---|---|---|---|\n" + "".join(map(summary_row, requests))
     used.add("RequestMeta")
     for method in requests:
-        permissions = ", ".join(f"`{permission}`" for permission in method["x-permissions"]) or "none"
-        more = [reason for reason in reasons_of(method) if reason not in everywhere]
-        parts = [f"## {method['name']}\n", cell(method["summary"]) + "\n", f"Permission: {permissions}.\n"]
+        more = own_reasons(method)
+        parts = [f"## {method['name']}\n", cell(method["summary"]) + "\n", f"Permission: {permissions_of(method)}.\n"]
         parts += spelled(method)
         parts += [params_of(method, used), result_of(method, used)]
         parts += [f"Errors: {linked(more)}.\n"] if more else []

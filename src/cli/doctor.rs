@@ -4,7 +4,7 @@ use super::output::{self, Colour, Failure, Screen, plain};
 use super::{LookArgs, own_config, words};
 use crate::harness::{Homes, store_of};
 use crate::protocol::{
-    CoverageParams, Harness, HarnessCoverage, ListParams, Problem, RootCoverage, RootOrigin, Skipped,
+    CoverageParams, Empty, Harness, HarnessCoverage, ListParams, Problem, RootCoverage, RootOrigin, Skipped,
 };
 use crate::service::Local;
 use clap::Args;
@@ -41,7 +41,7 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
     let findings = Findings {
         version: env!("CARGO_PKG_VERSION"),
         harnesses: local.coverage(CoverageParams::default())?.harnesses,
-        live_peers: local.peers()?.peers.len(),
+        live_peers: local.peers(Empty {})?.peers.len(),
         problems: local.list(ListParams { limit: Some(0), ..ListParams::default() })?.problems,
     };
     if args.json {

@@ -6,7 +6,7 @@ use super::{CourierArgs, FAILED, HELD, LookArgs, NOT_FOUND, REFUSED, USAGE, own_
 use crate::limits;
 use crate::peer::courier;
 use crate::platform::signals::Signals;
-use crate::protocol::{MessageParams, MessageResult, Outcome, Peer, PeerSelector, Reason, RpcError};
+use crate::protocol::{Empty, MessageParams, MessageResult, Outcome, Peer, PeerSelector, Reason, RpcError};
 use crate::service::{Config, Local};
 use clap::Args;
 use std::io::Read;
@@ -33,7 +33,7 @@ pub fn run(args: &MessageArgs) -> Result<ExitCode, Failure> {
     let local = Local::new(Config { courier: args.courier.program(), ..own_config(&args.look) })?;
     // What earlier calls left that were killed; whatever cannot be removed waits for the next one.
     let _ = courier::sweep();
-    let to = selector(&args.to, &local.peers()?.peers)?;
+    let to = selector(&args.to, &local.peers(Empty {})?.peers)?;
     let text = match args.text.as_deref() {
         None | Some("-") => read_text()?,
         Some(text) => text.to_owned(),

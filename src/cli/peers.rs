@@ -4,7 +4,7 @@ use super::output::{self, Failure, Screen, note, plain};
 use super::table::{Cell, Column, Give, render};
 use super::{LookArgs, list, own_config, words};
 use crate::peer;
-use crate::protocol::{ActivityStatus, InboundPolicy, Peer, Reason, SettingsReadParams, State};
+use crate::protocol::{ActivityStatus, Empty, InboundPolicy, Peer, Reason, SettingsReadParams, State};
 use crate::service::Local;
 use clap::Args;
 use std::collections::BTreeSet;
@@ -30,7 +30,7 @@ const COLUMNS: &[Column] = &[
 
 pub fn run(args: &PeersArgs) -> Result<ExitCode, Failure> {
     let local = Local::new(own_config(&args.look))?;
-    let mut found = local.peers()?;
+    let mut found = local.peers(Empty {})?;
     if args.json {
         output::write_json(&found)?;
         return Ok(ExitCode::SUCCESS);

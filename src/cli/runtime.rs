@@ -141,7 +141,7 @@ fn discover(local: &Local, harness: Harness, session: &str, workspace: &std::pat
 fn describe(local: &Local, id: &str) -> Told {
     let receipt = live::find(local, id)?;
     let params = RuntimeDescribeParams { runtime_id: Some(receipt.runtime_id), ..RuntimeDescribeParams::default() };
-    let found = local.wait(local.user().describe(params)).map_err(live::failure)?;
+    let found = local.wait(local.user().describe_runtime(params)).map_err(live::failure)?;
     let told: Value = serde_json::from_str(found.descriptor.get())?;
     let mut text = String::new();
     for (name, member) in told.as_object().into_iter().flatten() {

@@ -8,7 +8,7 @@ use super::outbox::{Kind, Outbox};
 use crate::limits;
 use crate::platform::stdio::{Input, Output};
 use crate::protocol::{Notification, Reason, RpcError};
-use crate::service::{self, Client, Context, Phase, Service};
+use crate::service::{self, Client, Context, INITIALIZE, Phase, Scheduling, Service};
 use futures_core::Stream;
 use jsonrpsee::core::server::{ConnectionId, MethodCallback, MethodResponse};
 use jsonrpsee::types::{Id as InnerId, Params};
@@ -325,11 +325,11 @@ impl Connection {
     async fn admit(&mut self, id: &Id, call: &Call) -> Result<(), RpcError> {
         let invalid = |why: &str| Err(RpcError::new(Reason::InvalidRequest, why));
         match (self.client.phase(), call.method.as_str()) {
-            (Phase::New, "initialize") | (Phase::Open, _) => {}
+            (Phase::New, INITIALIZE) | (Phase::Open, _) => {}
             (Phase::New, _) => return Err(RpcError::new(Reason::NotInitialized, "send `initialize` first")),
             (Phase::ShutDown, _) => return invalid("the server was shut down; only `exit` may follow"),
         }
-        if self.client.phase() == Phase::Open && call.method == "initialize" {
+        if self.client.phase() == Phase::Open && call.method == INITIALIZE {
             return invalid("the conversation was initialized already");
         }
         if self.module.method(&call.method).is_none() {
@@ -365,7 +365,7 @@ impl Connection {
             _ if self.client.phase() != Phase::Open => {}
             "$/cancelRequest" => self.cancel(&call, "id"),
             "$/cancel_request" => self.cancel(&call, "requestId"),
-            "initialize" => {}
+            INITIALIZE => {}
             // A known method runs and is not answered; what cannot run now is dropped, as nobody would hear of it.
             name if self.module.method(name).is_some() && self.has_room().await => self.begin(None, call, place),
             _ => {}
@@ -382,7 +382,8 @@ impl Connection {
 
     /// Starts a call: one that takes no time is done at once.
     fn begin(&mut self, id: Option<Id>, call: Call, place: Place) {
-        let cancel = self.inflight.begin(id.as_ref(), place, service::outlasts_input(&call.method));
+        let scheduling = service::scheduling(&call.method);
+        let cancel = self.inflight.begin(id.as_ref(), place, scheduling == Scheduling::OutlastsInput);
         let (replied, known) = watch::channel(false);
         let mut extensions = Extensions::new();
         extensions.insert(Context::new(self.client.clone(), cancel.clone(), known));
@@ -395,7 +396,7 @@ impl Connection {
             Some(MethodCallback::Async(callback)) => {
                 let work = callback(InnerId::Null, params.into_owned(), ConnectionId(0), usize::MAX, extensions);
                 let failed = RpcError::new(Reason::Internal, "the server failed; please report this");
-                self.waits = service::is_exclusive(&call.method);
+                self.waits = scheduling == Scheduling::Exclusive;
                 let is_exclusive = self.waits;
                 let done = Done { id, place, answer: Answer::Error(failed), replied, is_exclusive };
                 let mut owed = Owed { finished: self.finished.clone(), done: Some(done) };

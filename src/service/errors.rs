@@ -1,13 +1,14 @@
-//! How each method can fail. The documents tell it, and the tests hold every error that they meet against it.
+//! The reasons that several methods share, and which of all a method can fail for. The tests check every error that they
+//! meet against it.
 
-use super::Method;
+use super::{INITIALIZE, Method};
 use crate::protocol::Reason::{self, *};
 
-/// What any request can meet before its method is asked.
+/// The reasons for which any request can fail before its method runs.
 const BEFORE: &[Reason] = &[InvalidRequest, InvalidParams, Internal, NotInitialized, Cancelled, Unauthorized, Busy];
 
-/// What a runtime that is asked something can answer, or fail to.
-const RUNTIME: &[Reason] = &[
+/// The reasons for which a request to a runtime can fail.
+pub(super) const RUNTIME: &[Reason] = &[
     NotFound,
     IdentityMismatch,
     ControllerRequired,
@@ -21,36 +22,16 @@ const RUNTIME: &[Reason] = &[
     TooLarge,
 ];
 
-/// What finding a runtime can meet besides.
-const FINDING: &[Reason] = &[NotLive, AmbiguousRuntime, Unavailable, Io, InvalidEndpoint, InvalidReceipt, Limit];
+/// The additional reasons for which finding a runtime can fail.
+pub(super) const FINDING: &[Reason] =
+    &[NotLive, AmbiguousRuntime, Unavailable, Io, InvalidEndpoint, InvalidReceipt, Limit];
 
-/// Why a call of this method can fail, in the order of the table of errors.
+/// The reasons for which a call of this method can fail, in the order of the table of errors.
 pub(super) fn errors_of(method: &Method) -> Vec<Reason> {
-    let own: &[&[Reason]] = match method.name {
-        "initialize" | "ping" | "shutdown" | "authority/narrow" | "rpc.discover" => &[],
-        "registry/list" | "registry/coverage" | "registry/states" | "peer/list" => &[],
-        "registry/unwatch" | "session/unfollow" => &[&[NotFound]],
-        "registry/describe" | "session/load" => &[&[NotFound, Unavailable]],
-        "registry/watch" => &[&[Limit, Unavailable]],
-        "session/follow" => &[&[NotFound, Limit, Unavailable]],
-        "runtime/receipts" | "runtime/discover" => &[&[Unavailable, Io]],
-        "runtime/register" => &[&[NotFound, Unavailable, Io, InvalidReceipt, Limit]],
-        "runtime/unregister" => &[&[NotFound, Io, InvalidEndpoint]],
-        "runtime/forget" => &[&[Unavailable, Io, InvalidEndpoint, InvalidReceipt]],
-        "runtime/attach" | "runtime/describe" => &[RUNTIME, FINDING],
-        "peer/resolve" => &[&[NotLive, IdentityMismatch, InvalidEndpoint]],
-        "peer/message" => &[&[NotLive, IdentityMismatch, InvalidEndpoint, DeliveryFailed, TooLarge]],
-        "settings/read" => &[&[NotFound, Io, InvalidSettings, TooLarge]],
-        "settings/update" => &[&[NotFound, Io, ChangedDuringWrite, InvalidSettings, TooLarge]],
-        "runtime/start" => &[&[NotFound, Timeout, Io, Execution, InvalidArgument]],
-        name if name.starts_with("runtime/") => &[RUNTIME],
-        _ => &[Reason::ALL],
-    };
-    let does_fit = |reason: &&Reason| match reason {
-        NotInitialized => method.name != "initialize",
+    let is_possible = |reason: &&Reason| match reason {
+        NotInitialized => method.name != INITIALIZE,
         Unauthorized => !method.permissions.is_empty(),
-        _ => true,
+        _ => BEFORE.contains(reason) || method.reasons.iter().any(|reasons| reasons.contains(reason)),
     };
-    let can = |reason: &&Reason| BEFORE.contains(reason) || own.iter().any(|reasons| reasons.contains(reason));
-    Reason::ALL.iter().filter(can).filter(does_fit).copied().collect()
+    Reason::ALL.iter().filter(is_possible).copied().collect()
 }

@@ -1,6 +1,6 @@
 //! One row of the method table: how a call is authorized, read, done and answered.
 
-use super::{Context, Service, blocking};
+use super::{Context, Service};
 use crate::authority::Narrowing;
 use crate::protocol::{AuthorityRequest, Permission, Reason, RequestMeta, RpcError, WithMeta};
 use jsonrpsee::core::RegisterMethodError;
@@ -12,28 +12,44 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use std::sync::Arc;
 
-/// Where a method's work is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Work {
-    /// On the connection's own thread: it takes no time, reads no file and compares nothing with a scope.
-    Inline,
-    /// On a thread for work that reads files.
-    Blocking,
-}
-
 type Register = dyn Fn(&mut RpcModule<Service>) -> Result<(), RegisterMethodError> + Send + Sync;
 
-/// One row of the table.
-pub struct Method {
-    /// Its name on the wire.
+/// How the requests of a method are scheduled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheduling {
+    /// Concurrently with others, until the end of input.
+    Normal,
+    /// Later requests wait for it: it changes what they may do.
+    Exclusive,
+    /// It has its own time after the end of input: it acts on others, and its answer says whether it did.
+    OutlastsInput,
+}
+
+/// The part of a row that does not depend on the types of params and result.
+#[derive(Clone, Copy)]
+pub(super) struct Header {
     pub name: &'static str,
-    /// What it does, in one sentence.
     pub summary: &'static str,
-    /// What a client needs, all of it.
     pub permissions: &'static [Permission],
-    /// Makes the schema of its params.
+    pub reasons: &'static [&'static [Reason]],
+    pub scheduling: Scheduling,
+}
+
+/// One row of the method table.
+pub struct Method {
+    /// The name on the wire.
+    pub name: &'static str,
+    /// What the method does, in one sentence.
+    pub summary: &'static str,
+    /// The permissions that a client needs, all of them.
+    pub permissions: &'static [Permission],
+    /// The reasons for which a call can fail, without those that any request can meet.
+    pub(super) reasons: &'static [&'static [Reason]],
+    /// How its requests are scheduled.
+    pub scheduling: Scheduling,
+    /// Makes the schema of the params.
     pub params: fn(&mut SchemaGenerator) -> Schema,
-    /// Makes the schema of its result.
+    /// Makes the schema of the result.
     pub result: fn(&mut SchemaGenerator) -> Schema,
     pub(super) register: Box<Register>,
 }
@@ -41,117 +57,114 @@ pub struct Method {
 type Handler<P, R> = fn(&Service, &Context, P) -> Result<R, RpcError>;
 type Answer = Result<Box<RawValue>, ErrorObjectOwned>;
 
-/// The row of a method that waits for nobody.
-pub(super) fn row<P, R>(
-    name: &'static str,
-    permissions: &'static [Permission],
-    work: Work,
-    handler: Handler<P, R>,
-    summary: &'static str,
-) -> Method
+/// The row of a method that runs on the connection's thread: it takes no time, reads no file and compares nothing with a
+/// scope.
+pub(super) fn inline<P, R>(header: Header, handler: Handler<P, R>) -> Method
 where
     P: DeserializeOwned + JsonSchema + 'static,
     R: Serialize + JsonSchema + 'static,
 {
-    let register: Box<Register> = match work {
-        Work::Inline => Box::new(move |module| {
-            let call = move |params: Params<'_>, service: &Service, extensions: &Extensions| -> Answer {
-                let params = params.as_str();
-                let admitted = admit(extensions.get(), permissions, name, params);
-                let result = admitted.and_then(|(context, _)| handler(service, &context, read_params(params)?));
-                result.and_then(|result| write(&result)).map_err(to_object)
-            };
-            module.register_method(name, call).map(drop)
-        }),
-        Work::Blocking => waiting(name, permissions, move |service, context, params| async move {
-            let work = move || {
-                let params = params.as_str();
-                handler(&service, &context, read_params(params)?).and_then(|result| write(&result))
-            };
-            blocking(work).await?
-        }),
-    };
-    method::<P, R>(name, permissions, summary, register)
+    row::<P, R>(header, move |module| {
+        let call = move |params: Params<'_>, service: &Service, extensions: &Extensions| -> Answer {
+            let params = params.as_str();
+            let admitted = admit(extensions.get(), &header, params);
+            let result = admitted.and_then(|(context, _)| handler(service, &context, read_params(params)?));
+            result.and_then(|result| write(&result)).map_err(to_object)
+        };
+        module.register_method(header.name, call).map(drop)
+    })
 }
 
-/// Registers a method whose work takes time: admitted first, then done by `work`.
-fn waiting<F>(
-    name: &'static str,
-    permissions: &'static [Permission],
+/// The row of a method that runs on a thread for work that reads files.
+pub(super) fn blocking<P, R>(header: Header, handler: Handler<P, R>) -> Method
+where
+    P: DeserializeOwned + JsonSchema + 'static,
+    R: Serialize + JsonSchema + 'static,
+{
+    row::<P, R>(
+        header,
+        spawned(header, move |service, context, params| async move {
+            let work =
+                move || handler(&service, &context, read_params(params.as_str())?).and_then(|result| write(&result));
+            super::blocking(work).await?
+        }),
+    )
+}
+
+/// The row of an async method: its work is dropped when the client cancels the request.
+pub(super) fn waiting<P, R, F>(header: Header, handler: fn(Arc<Service>, Context, P) -> F) -> Method
+where
+    P: DeserializeOwned + JsonSchema + Send + 'static,
+    R: Serialize + JsonSchema + 'static,
+    F: Future<Output = Result<R, RpcError>> + Send + 'static,
+{
+    row::<P, R>(
+        header,
+        spawned(header, move |service, context, params: Params<'static>| async move {
+            let params = read_params(params.as_str())?;
+            handler(service, context, params).await.and_then(|result| write(&result))
+        }),
+    )
+}
+
+fn row<P: JsonSchema, R: JsonSchema>(
+    header: Header,
+    register: impl Fn(&mut RpcModule<Service>) -> Result<(), RegisterMethodError> + Send + Sync + 'static,
+) -> Method {
+    let Header { name, summary, permissions, reasons, scheduling } = header;
+    Method {
+        name,
+        summary,
+        permissions,
+        reasons,
+        scheduling,
+        params: |generator| generator.subschema_for::<P>(),
+        result: |generator| generator.subschema_for::<R>(),
+        register: Box::new(register),
+    }
+}
+
+/// Registers a method whose work takes time: admits the request first, then does `work`.
+fn spawned<F>(
+    header: Header,
     work: impl Fn(Arc<Service>, Context, Params<'static>) -> F + Clone + Send + Sync + 'static,
-) -> Box<Register>
+) -> impl Fn(&mut RpcModule<Service>) -> Result<(), RegisterMethodError> + Send + Sync + 'static
 where
     F: Future<Output = Result<Box<RawValue>, RpcError>> + Send + 'static,
 {
-    Box::new(move |module| {
+    move |module| {
         let work = work.clone();
         let call = move |params: Params<'static>, service: Arc<Service>, extensions: Extensions| {
             let work = work.clone();
             async move {
-                let (mut context, authority) =
-                    admit(extensions.get(), permissions, name, params.as_str()).map_err(to_object)?;
+                let admitted = admit(extensions.get(), &header, params.as_str());
+                let (mut context, authority) = admitted.map_err(to_object)?;
                 let reporter = context.clone();
                 let done = async {
                     if let Some(authority) = authority {
                         let kept = service.resolve_scope(authority).await.map_err(in_meta)?;
                         context.grant = context.grant.keep(&kept);
-                        authorize(&context, permissions)?;
+                        authorize(&context, header.permissions)?;
                     }
                     work(service, context, params).await
                 };
                 reporter.with_progress(done).await.map_err(to_object)
             }
         };
-        module.register_async_method(name, call).map(drop)
-    })
-}
-
-fn method<P: JsonSchema, R: JsonSchema>(
-    name: &'static str,
-    permissions: &'static [Permission],
-    summary: &'static str,
-    register: Box<Register>,
-) -> Method {
-    Method {
-        name,
-        summary,
-        permissions,
-        params: |generator| generator.subschema_for::<P>(),
-        result: |generator| generator.subschema_for::<R>(),
-        register,
+        module.register_async_method(header.name, call).map(drop)
     }
-}
-
-/// The row of a method that waits for others: its work is dropped when nobody wants the answer any more.
-pub(super) fn waiting_row<P, R, F>(
-    name: &'static str,
-    permissions: &'static [Permission],
-    handler: fn(Arc<Service>, Context, P) -> F,
-    summary: &'static str,
-) -> Method
-where
-    P: DeserializeOwned + JsonSchema + Send + 'static,
-    R: Serialize + JsonSchema + 'static,
-    F: Future<Output = Result<R, RpcError>> + Send + 'static,
-{
-    let register = waiting(name, permissions, move |service, context, params: Params<'static>| async move {
-        let params = read_params(params.as_str())?;
-        handler(service, context, params).await.and_then(|result| write(&result))
-    });
-    method::<P, R>(name, permissions, summary, register)
 }
 
 /// Checks the permissions, then reads `_meta`. What that asks to keep is left to the caller, since resolving it takes
 /// time. Later fields of the params are no concern of who may not ask at all.
 fn admit(
     context: Option<&Context>,
-    permissions: &[Permission],
-    method: &str,
+    header: &Header,
     params: Option<&str>,
 ) -> Result<(Context, Option<AuthorityRequest>), RpcError> {
     let context = context.cloned();
     let mut context = context.ok_or_else(|| RpcError::new(Reason::Internal, "a request without a client"))?;
-    authorize(&context, permissions)?;
+    authorize(&context, header.permissions)?;
     // Decoded like any other field: its name may be spelled with escapes, and twice it is refused.
     let meta = match params.filter(|params| params.starts_with('{')) {
         Some(params) => read_params::<WithMeta>(Some(params))?.meta.unwrap_or_default(),
@@ -162,7 +175,7 @@ fn admit(
             .map_err(|error| in_meta(RpcError::new(Reason::InvalidParams, error.to_string())))?;
     }
     if let Some(token) = meta.progress_token {
-        context.report_to(token, method);
+        context.report_to(token, header.name);
     }
     Ok((context, meta.authority))
 }

@@ -21,9 +21,9 @@ mod watch;
 pub use document::{meta, openrpc, schema};
 pub use lifecycle::Phase;
 pub use local::{Local, User};
-pub use method::{Method, Work};
+pub use method::{Method, Scheduling};
 pub use notices::{Direction, NOTIFICATIONS, Notice};
-pub use table::{is_exclusive, methods, module, outlasts_input};
+pub use table::{methods, module, scheduling};
 
 use crate::authority::{self, Grant, Narrowing};
 use crate::harness::Homes;
@@ -44,6 +44,9 @@ use tokio::runtime::Handle;
 use tokio::sync::watch::Receiver;
 use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
+
+/// The request that opens the connection, and that only an unopened one accepts.
+pub const INITIALIZE: &str = "initialize";
 
 /// What the spawner set.
 #[derive(Clone, Debug)]

@@ -113,7 +113,7 @@ fn what_does_not_fit_is_refused() {
     }
     server.context.cancel.cancel();
     assert_eq!(server.reason(TOOLS, None, None), Reason::Cancelled);
-    let row = methods().into_iter().find(|method| method.name == "session/load").unwrap();
+    let row = methods().iter().find(|method| method.name == "session/load").unwrap();
     assert_eq!(row.permissions, [Permission::Observe]);
 }
 

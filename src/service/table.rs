@@ -1,280 +1,328 @@
-//! The method table: the one source of dispatch, permission, schema and docs.
+//! The method table: one row a method, from which dispatch, permissions, errors, documents and the command line's access
+//! come.
 
-use super::method::{Method, Work, row, waiting_row};
-use super::{Service, follow, lifecycle, peer, registry, runtime, session, settings, start, watch};
+use super::errors::{FINDING, RUNTIME};
+use super::method::{self, Header, Method, Scheduling};
+use super::{
+    Local, Service, User, blocking, document, follow, lifecycle, peer, registry, runtime, session, settings, start,
+    watch,
+};
 use crate::protocol::{
     AcceptedResult, AttachParams, AttachResult, AttachmentParams, CloseResult, CoverageParams, CoverageResult,
     DescribeParams, DescribeResult, DetachResult, DiscoverParams, DiscoverResult, Empty, FollowParams, FollowResult,
     ForgetParams, ForgetResult, InitializeParams, InitializeResult, InterruptResult, InvokeParams, InvokeResult,
     LeaseResult, ListParams, ListResult, LoadParams, LoadResult, MessageParams, MessageResult, NarrowParams,
-    NarrowResult, PeerListResult, PeerResult, PeerSelector, Permission, ReceiptsResult, RegisterParams, RegisterResult,
-    RespondParams, RuntimeDescribeParams, RuntimeDescribeResult, Settings, SettingsReadParams, SettingsUpdateParams,
-    StartParams, StartResult, StatesParams, StatesResult, SteerParams, SteerResult, SubmitParams, SubmitResult,
-    UnfollowParams, UnregisterParams, UnwatchParams, WatchParams, WatchResult,
+    NarrowResult, PeerListResult, PeerResult, PeerSelector, Permission, Reason, ReceiptsResult, RegisterParams,
+    RegisterResult, RespondParams, RpcError, RuntimeDescribeParams, RuntimeDescribeResult, Settings,
+    SettingsReadParams, SettingsUpdateParams, StartParams, StartResult, StatesParams, StatesResult, SteerParams,
+    SteerResult, SubmitParams, SubmitResult, UnfollowParams, UnregisterParams, UnwatchParams, WatchParams, WatchResult,
 };
 use jsonrpsee::RpcModule;
 use jsonrpsee::core::RegisterMethodError;
-use std::sync::Arc;
+use serde_json::Value;
+use std::sync::{Arc, LazyLock};
 
-const INITIALIZE: &str = "initialize";
-const NARROW: &str = "authority/narrow";
-const MESSAGE: &str = "peer/message";
+/// Turns each row
+///
+/// ```text
+/// "wire/name" => KIND module::handler(Params) -> Result {
+///     "What it does.",
+///     needs [every permission that a client must have],
+///     fails [lists of reasons, without those that any request can meet], cli function_of_user
+/// }
+/// ```
+///
+/// into a [`Method`] and, where it has `cli`, into a function of [`User`] (and of [`Local`] where it is blocking). KIND is
+/// how a call runs:
+///
+/// - `inline`: on the connection's thread; takes no time, reads no file and compares nothing with a scope.
+/// - `blocking`: on a thread for work that reads files.
+/// - `waiting`: an async function, dropped when the client cancels the request.
+/// - `exclusive`: waiting, and later requests wait for it, since it changes what they may do.
+/// - `lasting`: waiting, and with its own time after the end of input, since it acts on others and its answer says
+///   whether it did.
+macro_rules! methods {
+    ($($name:literal => $kind:ident $module:ident::$handler:ident($params:ty) -> $result:ty {
+        $summary:literal,
+        needs [$($permission:ident),*],
+        fails [$($reasons:expr),*] $(, cli $function:ident)?
+    })*) => {
+        static METHODS: LazyLock<Vec<Method>> = LazyLock::new(|| {
+            use Permission::*;
+            use Reason::*;
+            vec![$({
+                let header = Header {
+                    name: $name,
+                    summary: $summary,
+                    permissions: &[$($permission),*],
+                    reasons: &[$($reasons),*],
+                    scheduling: Scheduling::Normal,
+                };
+                method!($kind, header, $module::$handler, $params, $result)
+            }),*]
+        });
 
-/// Whether a request has its own time after the end of input: it acts on others, and its answer says whether it did.
-pub fn outlasts_input(method: &str) -> bool {
-    method == MESSAGE
+        impl User {
+            $($(
+                #[doc = concat!("Calls `", $name, "`.")]
+                pub async fn $function(&self, params: $params) -> Result<$result, RpcError> {
+                    let (service, context) = (self.service.clone(), self.context());
+                    call!($kind, $module::$handler, service, context, params)
+                }
+            )?)*
+        }
+
+        $($(call_and_wait!($kind, $name, $function, $params, $result);)?)*
+    };
 }
 
-/// Whether requests behind this one wait for it: it changes what they may do.
-pub fn is_exclusive(method: &str) -> bool {
-    method == INITIALIZE || method == NARROW
+macro_rules! method {
+    (inline, $header:expr, $handler:path, $params:ty, $result:ty) => {
+        method::inline::<$params, $result>($header, $handler)
+    };
+    (blocking, $header:expr, $handler:path, $params:ty, $result:ty) => {
+        method::blocking::<$params, $result>($header, $handler)
+    };
+    (waiting, $header:expr, $handler:path, $params:ty, $result:ty) => {
+        method::waiting::<$params, $result, _>($header, $handler)
+    };
+    (exclusive, $header:expr, $handler:path, $params:ty, $result:ty) => {
+        method::waiting::<$params, $result, _>(Header { scheduling: Scheduling::Exclusive, ..$header }, $handler)
+    };
+    (lasting, $header:expr, $handler:path, $params:ty, $result:ty) => {
+        method::waiting::<$params, $result, _>(Header { scheduling: Scheduling::OutlastsInput, ..$header }, $handler)
+    };
+}
+
+macro_rules! call {
+    (blocking, $handler:path, $service:ident, $context:ident, $params:ident) => {
+        blocking(move || $handler(&$service, &$context, $params)).await?
+    };
+    ($kind:ident, $handler:path, $service:ident, $context:ident, $params:ident) => {
+        $handler($service, $context, $params).await
+    };
+}
+
+macro_rules! call_and_wait {
+    (blocking, $name:literal, $function:ident, $params:ty, $result:ty) => {
+        impl Local {
+            #[doc = concat!("Calls `", $name, "` and waits for the answer.")]
+            pub fn $function(&self, params: $params) -> Result<$result, RpcError> {
+                self.wait(self.user().$function(params))
+            }
+        }
+    };
+    ($kind:ident, $name:literal, $function:ident, $params:ty, $result:ty) => {};
+}
+
+methods! {
+    "initialize" => exclusive lifecycle::initialize(InitializeParams) -> InitializeResult {
+        "Opens the connection: identifies the client and sets what it may do.",
+        needs [],
+        fails []
+    }
+    "ping" => inline lifecycle::ping(Empty) -> Empty {
+        "Answers immediately.",
+        needs [],
+        fails []
+    }
+    "shutdown" => inline lifecycle::shutdown(Empty) -> () {
+        "Ends the conversation; only `exit` may follow.",
+        needs [],
+        fails []
+    }
+    "authority/narrow" => exclusive lifecycle::narrow(NarrowParams) -> NarrowResult {
+        "Gives up permissions or scope permanently.",
+        needs [],
+        fails []
+    }
+    "registry/list" => blocking registry::list(ListParams) -> ListResult {
+        "Returns one page of the sessions on this machine, newest first, as of the time of the call.",
+        needs [Observe],
+        fails [], cli list
+    }
+    "registry/describe" => blocking registry::describe(DescribeParams) -> DescribeResult {
+        "Returns one entry with every detail that is known.",
+        needs [Observe],
+        fails [&[NotFound, Unavailable]], cli describe
+    }
+    "registry/states" => waiting registry::states(StatesParams) -> StatesResult {
+        "Returns the states of the live runtimes of the given conversations; only those runtimes are asked.",
+        needs [Observe],
+        fails []
+    }
+    "registry/watch" => waiting watch::watch(WatchParams) -> WatchResult {
+        "Subscribes to the entries that match a query: first all of them, then each change, as `registry/event`.",
+        needs [Observe],
+        fails [&[Limit, Unavailable]], cli watch
+    }
+    "registry/unwatch" => blocking watch::unwatch(UnwatchParams) -> Empty {
+        "Ends a subscription.",
+        needs [Observe],
+        fails [&[NotFound]]
+    }
+    "registry/coverage" => blocking registry::coverage(CoverageParams) -> CoverageResult {
+        "Reports where sessions were looked for, what was found, and what was skipped and why.",
+        needs [Observe],
+        fails [], cli coverage
+    }
+    "session/load" => blocking session::load(LoadParams) -> LoadResult {
+        "Returns one page of a session's messages in a common format, starting with the newest page.",
+        needs [Observe],
+        fails [&[NotFound, Unavailable]], cli load
+    }
+    "runtime/receipts" => waiting runtime::receipts(Empty) -> ReceiptsResult {
+        "Lists every published runtime without contacting any of them.",
+        needs [Observe],
+        fails [&[Unavailable, Io]], cli receipts
+    }
+    "runtime/discover" => waiting runtime::discover(DiscoverParams) -> DiscoverResult {
+        "Finds the newest runtime of a conversation that answers.",
+        needs [Observe],
+        fails [&[Unavailable, Io]], cli discover
+    }
+    "runtime/register" => blocking runtime::register(RegisterParams) -> RegisterResult {
+        "Publishes a runtime of this client for as long as the client is connected.",
+        needs [Register],
+        fails [&[NotFound, Unavailable, Io, InvalidReceipt, Limit]]
+    }
+    "runtime/unregister" => blocking runtime::unregister(UnregisterParams) -> Empty {
+        "Withdraws what `runtime/register` published.",
+        needs [Register],
+        fails [&[NotFound, Io, InvalidEndpoint]]
+    }
+    "runtime/forget" => waiting runtime::forget(ForgetParams) -> ForgetResult {
+        "Removes one stale receipt and nothing else.",
+        needs [Register],
+        fails [&[Unavailable, Io, InvalidEndpoint, InvalidReceipt]], cli forget
+    }
+    "runtime/attach" => waiting runtime::attach(AttachParams) -> AttachResult {
+        "Attaches to a runtime: returns its history, then sends its events as `runtime/event`. A runtime denies \
+         requests for approval while no client observes it, and asks while one does.",
+        needs [Observe],
+        fails [RUNTIME, FINDING], cli attach
+    }
+    "runtime/detach" => waiting runtime::detach(AttachmentParams) -> DetachResult {
+        "Detaches from a runtime and releases control immediately.",
+        needs [Observe],
+        fails [RUNTIME], cli detach
+    }
+    "runtime/describe" => waiting runtime::describe(RuntimeDescribeParams) -> RuntimeDescribeResult {
+        "Returns what a runtime reports about itself.",
+        needs [Observe],
+        fails [RUNTIME, FINDING], cli describe_runtime
+    }
+    "runtime/lease" => waiting runtime::lease(AttachmentParams) -> LeaseResult {
+        "Returns which client controls a runtime and which clients observe it.",
+        needs [Observe],
+        fails [RUNTIME], cli lease
+    }
+    "runtime/heartbeat" => waiting runtime::heartbeat(AttachmentParams) -> LeaseResult {
+        "Renews the attachment and, if it has it, control.",
+        needs [Observe],
+        fails [RUNTIME]
+    }
+    "runtime/acquireControl" => waiting runtime::acquire_control(AttachmentParams) -> LeaseResult {
+        "Takes control of a runtime that no client controls.",
+        needs [Interact],
+        fails [RUNTIME]
+    }
+    "runtime/takeControl" => waiting runtime::take_control(AttachmentParams) -> LeaseResult {
+        "Takes control of a runtime, even from another client.",
+        needs [Interact],
+        fails [RUNTIME], cli take_control
+    }
+    "runtime/submit" => waiting runtime::submit(SubmitParams) -> SubmitResult {
+        "Runs a turn and waits until it ends. Cancelling the request ends the wait, never the turn.",
+        needs [Interact],
+        fails [RUNTIME], cli submit
+    }
+    "runtime/sendInput" => waiting runtime::send_input(SubmitParams) -> AcceptedResult {
+        "Starts a turn.",
+        needs [Interact],
+        fails [RUNTIME], cli send_input
+    }
+    "runtime/steer" => waiting runtime::steer(SteerParams) -> SteerResult {
+        "Sends a prompt to the running turn.",
+        needs [Interact],
+        fails [RUNTIME], cli steer
+    }
+    "runtime/interrupt" => waiting runtime::interrupt(AttachmentParams) -> InterruptResult {
+        "Interrupts the running turn.",
+        needs [Interact],
+        fails [RUNTIME], cli interrupt
+    }
+    "runtime/invoke" => waiting runtime::invoke(InvokeParams) -> InvokeResult {
+        "Runs one of the runtime's own operations and waits until it ends.",
+        needs [Interact],
+        fails [RUNTIME]
+    }
+    "runtime/respond" => waiting runtime::respond(RespondParams) -> AcceptedResult {
+        "Answers a request of the runtime.",
+        needs [Interact, Approve],
+        fails [RUNTIME], cli respond
+    }
+    "runtime/start" => waiting start::start(StartParams) -> StartResult {
+        "Starts an agent that the server's command line names, as a runtime that outlives this server.",
+        needs [Start],
+        fails [&[NotFound, Timeout, Io, Execution, InvalidArgument]]
+    }
+    "runtime/close" => waiting runtime::close(AttachmentParams) -> CloseResult {
+        "Ends a runtime.",
+        needs [Terminate],
+        fails [RUNTIME], cli close
+    }
+    "session/follow" => waiting follow::follow(FollowParams) -> FollowResult {
+        "Sends new messages of a session as they are written, as `session/event`.",
+        needs [Observe],
+        fails [&[NotFound, Limit, Unavailable]], cli follow
+    }
+    "session/unfollow" => blocking follow::unfollow(UnfollowParams) -> Empty {
+        "Ends following a session.",
+        needs [Observe],
+        fails [&[NotFound]]
+    }
+    "peer/list" => blocking peer::list(Empty) -> PeerListResult {
+        "Lists live Claude Code sessions, from Claude Code's own process registry.",
+        needs [Observe],
+        fails [], cli peers
+    }
+    "peer/resolve" => blocking peer::resolve(PeerSelector) -> PeerResult {
+        "Finds one live Claude Code session by exactly one of id, session id, name or endpoint.",
+        needs [Observe],
+        fails [&[NotLive, IdentityMismatch, InvalidEndpoint]]
+    }
+    "peer/message" => lasting peer::message(MessageParams) -> MessageResult {
+        "Delivers a text to a live Claude Code session and reports whether it was accepted, held or refused.",
+        needs [Message],
+        fails [&[NotLive, IdentityMismatch, InvalidEndpoint, DeliveryFailed, TooLarge]], cli message
+    }
+    "settings/read" => blocking settings::read(SettingsReadParams) -> Settings {
+        "Returns how the user's own Claude Code settings treat messages of other sessions. Managed, project and \
+         command-line settings can override it.",
+        needs [Observe],
+        fails [&[NotFound, Io, InvalidSettings, TooLarge]], cli settings
+    }
+    "settings/update" => blocking settings::update(SettingsUpdateParams) -> Settings {
+        "Changes that policy in the user's own settings, and nothing else in them.",
+        needs [Configure],
+        fails [&[NotFound, Io, ChangedDuringWrite, InvalidSettings, TooLarge]], cli update_settings
+    }
+    "rpc.discover" => inline document::discover(Empty) -> Value {
+        "Returns the OpenRPC document of this server.",
+        needs [],
+        fails []
+    }
 }
 
 /// Every request that the server knows.
-pub fn methods() -> Vec<Method> {
-    use Permission::{Approve, Configure, Interact, Message, Observe, Register, Start, Terminate};
-    use Work::{Blocking, Inline};
-    vec![
-        waiting_row::<InitializeParams, InitializeResult, _>(
-            INITIALIZE,
-            &[],
-            lifecycle::initialize,
-            "Opens the conversation: who speaks, and what the client may do.",
-        ),
-        row::<Empty, Empty>("ping", &[], Inline, lifecycle::ping, "Answers at once."),
-        row::<Empty, ()>(
-            "shutdown",
-            &[],
-            Inline,
-            lifecycle::shutdown,
-            "Ends the conversation; only `exit` may follow.",
-        ),
-        waiting_row::<NarrowParams, NarrowResult, _>(
-            NARROW,
-            &[],
-            lifecycle::narrow,
-            "Gives up permissions or scope, for good.",
-        ),
-        row::<ListParams, ListResult>(
-            "registry/list",
-            &[Observe],
-            Blocking,
-            registry::list,
-            "One page of the inventory of sessions, newest first, true at the time of the call.",
-        ),
-        row::<DescribeParams, DescribeResult>(
-            "registry/describe",
-            &[Observe],
-            Blocking,
-            registry::describe,
-            "One entry by its id, with what is costly to know.",
-        ),
-        waiting_row::<StatesParams, StatesResult, _>(
-            "registry/states",
-            &[Observe],
-            registry::states,
-            "What the live runtimes of some conversations do; only those are asked.",
-        ),
-        waiting_row::<WatchParams, WatchResult, _>(
-            "registry/watch",
-            &[Observe],
-            watch::watch,
-            "Tells what a query means, and then each change of it, as `registry/event`.",
-        ),
-        row::<UnwatchParams, Empty>("registry/unwatch", &[Observe], Blocking, watch::unwatch, "Ends a subscription."),
-        row::<CoverageParams, CoverageResult>(
-            "registry/coverage",
-            &[Observe],
-            Blocking,
-            registry::coverage,
-            "Where was looked for sessions, what was found, and what was skipped and why.",
-        ),
-        row::<LoadParams, LoadResult>(
-            "session/load",
-            &[Observe],
-            Blocking,
-            session::load,
-            "One page of a session's messages in one normal form, the newest first asked for.",
-        ),
-        waiting_row::<Empty, ReceiptsResult, _>(
-            "runtime/receipts",
-            &[Observe],
-            runtime::receipts,
-            "Every published runtime, without asking any of them.",
-        ),
-        waiting_row::<DiscoverParams, DiscoverResult, _>(
-            "runtime/discover",
-            &[Observe],
-            runtime::discover,
-            "The newest runtime of a conversation that answers.",
-        ),
-        row::<RegisterParams, RegisterResult>(
-            "runtime/register",
-            &[Register],
-            Blocking,
-            runtime::register,
-            "Publishes a runtime of this client, for as long as the client is there.",
-        ),
-        row::<UnregisterParams, Empty>(
-            "runtime/unregister",
-            &[Register],
-            Blocking,
-            runtime::unregister,
-            "Takes back what `runtime/register` published.",
-        ),
-        waiting_row::<ForgetParams, ForgetResult, _>(
-            "runtime/forget",
-            &[Register],
-            runtime::forget,
-            "Removes one stale receipt, and nothing else.",
-        ),
-        waiting_row::<AttachParams, AttachResult, _>(
-            "runtime/attach",
-            &[Observe],
-            runtime::attach,
-            "Joins a runtime: its history now, its events from now on as `runtime/event`. A runtime denies what needs \
-             approval while nobody watches it, and asks while somebody does.",
-        ),
-        waiting_row::<AttachmentParams, DetachResult, _>(
-            "runtime/detach",
-            &[Observe],
-            runtime::detach,
-            "Leaves a runtime; control is free at once.",
-        ),
-        waiting_row::<RuntimeDescribeParams, RuntimeDescribeResult, _>(
-            "runtime/describe",
-            &[Observe],
-            runtime::describe,
-            "What a runtime says of itself.",
-        ),
-        waiting_row::<AttachmentParams, LeaseResult, _>(
-            "runtime/lease",
-            &[Observe],
-            runtime::lease,
-            "Who drives a runtime and who looks.",
-        ),
-        waiting_row::<AttachmentParams, LeaseResult, _>(
-            "runtime/heartbeat",
-            &[Observe],
-            runtime::heartbeat,
-            "Renews what the attachment has.",
-        ),
-        waiting_row::<AttachmentParams, LeaseResult, _>(
-            "runtime/acquireControl",
-            &[Interact],
-            runtime::acquire_control,
-            "Takes control of a runtime that nobody drives.",
-        ),
-        waiting_row::<AttachmentParams, LeaseResult, _>(
-            "runtime/takeControl",
-            &[Interact],
-            runtime::take_control,
-            "Takes control of a runtime, whoever drives it.",
-        ),
-        waiting_row::<SubmitParams, SubmitResult, _>(
-            "runtime/submit",
-            &[Interact],
-            runtime::submit,
-            "Runs a turn and waits for its end. Cancelling it stops the waiting, never the turn.",
-        ),
-        waiting_row::<SubmitParams, AcceptedResult, _>(
-            "runtime/sendInput",
-            &[Interact],
-            runtime::send_input,
-            "Starts a turn.",
-        ),
-        waiting_row::<SteerParams, SteerResult, _>(
-            "runtime/steer",
-            &[Interact],
-            runtime::steer,
-            "Says something to the turn that runs.",
-        ),
-        waiting_row::<AttachmentParams, InterruptResult, _>(
-            "runtime/interrupt",
-            &[Interact],
-            runtime::interrupt,
-            "Stops the turn that runs.",
-        ),
-        waiting_row::<InvokeParams, InvokeResult, _>(
-            "runtime/invoke",
-            &[Interact],
-            runtime::invoke,
-            "Runs one of the runtime's own operations, and waits for its end.",
-        ),
-        waiting_row::<RespondParams, AcceptedResult, _>(
-            "runtime/respond",
-            &[Interact, Approve],
-            runtime::respond,
-            "Answers a request of the runtime.",
-        ),
-        waiting_row::<StartParams, StartResult, _>(
-            "runtime/start",
-            &[Start],
-            start::start,
-            "Starts an agent that the spawner named as a runtime, which outlives this server.",
-        ),
-        waiting_row::<AttachmentParams, CloseResult, _>(
-            "runtime/close",
-            &[Terminate],
-            runtime::close,
-            "Ends a runtime.",
-        ),
-        waiting_row::<FollowParams, FollowResult, _>(
-            "session/follow",
-            &[Observe],
-            follow::follow,
-            "Tells new messages of a session as they are written, as `session/event`.",
-        ),
-        row::<UnfollowParams, Empty>(
-            "session/unfollow",
-            &[Observe],
-            Blocking,
-            follow::unfollow,
-            "Ends following a session.",
-        ),
-        row::<Empty, PeerListResult>(
-            "peer/list",
-            &[Observe],
-            Blocking,
-            peer::list,
-            "Live Claude Code sessions, from their own process registry.",
-        ),
-        row::<PeerSelector, PeerResult>(
-            "peer/resolve",
-            &[Observe],
-            Blocking,
-            peer::resolve,
-            "One live Claude Code session, by exactly one of id, session id, name or endpoint.",
-        ),
-        waiting_row::<MessageParams, MessageResult, _>(
-            MESSAGE,
-            &[Message],
-            peer::message,
-            "Delivers a text into a live Claude Code session, and tells whether it was accepted, held or refused.",
-        ),
-        row::<SettingsReadParams, Settings>(
-            "settings/read",
-            &[Observe],
-            Blocking,
-            settings::read,
-            "What the user's own settings of Claude Code do with messages of other sessions. Managed, project and \
-             command-line settings can override it.",
-        ),
-        row::<SettingsUpdateParams, Settings>(
-            "settings/update",
-            &[Configure],
-            Blocking,
-            settings::update,
-            "Changes that policy in the user's own settings, and nothing else in them.",
-        ),
-        row::<Empty, serde_json::Value>(
-            "rpc.discover",
-            &[],
-            Inline,
-            super::document::discover,
-            "The OpenRPC document of this server.",
-        ),
-    ]
+pub fn methods() -> &'static [Method] {
+    &METHODS
+}
+
+/// How requests of a method are scheduled; like any other where there is no such method.
+pub fn scheduling(method: &str) -> Scheduling {
+    methods().iter().find(|known| known.name == method).map_or(Scheduling::Normal, |known| known.scheduling)
 }
 
 /// The method table as jsonrpsee holds it.

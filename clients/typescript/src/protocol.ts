@@ -5,31 +5,31 @@ export const PROTOCOL_VERSION = 1;
 
 /** The params and the result of each method. */
 export interface Methods {
-  /** Opens the conversation: who speaks, and what the client may do. */
+  /** Opens the connection: identifies the client and sets what it may do. */
   "initialize": { params: InitializeParams; result: InitializeResult };
-  /** Answers at once. */
+  /** Answers immediately. */
   "ping": { params: Empty; result: Empty };
   /** Ends the conversation; only `exit` may follow. */
   "shutdown": { params: Empty; result: null };
-  /** Gives up permissions or scope, for good. */
+  /** Gives up permissions or scope permanently. */
   "authority/narrow": { params: NarrowParams; result: NarrowResult };
   /**
-   * One page of the inventory of sessions, newest first, true at the time of the call.
+   * Returns one page of the sessions on this machine, newest first, as of the time of the call.
    * Needs `observe`.
    */
   "registry/list": { params: ListParams; result: ListResult };
   /**
-   * One entry by its id, with what is costly to know.
+   * Returns one entry with every detail that is known.
    * Needs `observe`.
    */
   "registry/describe": { params: DescribeParams; result: DescribeResult };
   /**
-   * What the live runtimes of some conversations do; only those are asked.
+   * Returns the states of the live runtimes of the given conversations; only those runtimes are asked.
    * Needs `observe`.
    */
   "registry/states": { params: StatesParams; result: StatesResult };
   /**
-   * Tells what a query means, and then each change of it, as `registry/event`.
+   * Subscribes to the entries that match a query: first all of them, then each change, as `registry/event`.
    * Needs `observe`.
    */
   "registry/watch": { params: WatchParams; result: WatchResult };
@@ -39,77 +39,77 @@ export interface Methods {
    */
   "registry/unwatch": { params: UnwatchParams; result: Empty };
   /**
-   * Where was looked for sessions, what was found, and what was skipped and why.
+   * Reports where sessions were looked for, what was found, and what was skipped and why.
    * Needs `observe`.
    */
   "registry/coverage": { params: CoverageParams; result: CoverageResult };
   /**
-   * One page of a session's messages in one normal form, the newest first asked for.
+   * Returns one page of a session's messages in a common format, starting with the newest page.
    * Needs `observe`.
    */
   "session/load": { params: LoadParams; result: LoadResult };
   /**
-   * Every published runtime, without asking any of them.
+   * Lists every published runtime without contacting any of them.
    * Needs `observe`.
    */
   "runtime/receipts": { params: Empty; result: ReceiptsResult };
   /**
-   * The newest runtime of a conversation that answers.
+   * Finds the newest runtime of a conversation that answers.
    * Needs `observe`.
    */
   "runtime/discover": { params: DiscoverParams; result: DiscoverResult };
   /**
-   * Publishes a runtime of this client, for as long as the client is there.
+   * Publishes a runtime of this client for as long as the client is connected.
    * Needs `register`.
    */
   "runtime/register": { params: RegisterParams; result: RegisterResult };
   /**
-   * Takes back what `runtime/register` published.
+   * Withdraws what `runtime/register` published.
    * Needs `register`.
    */
   "runtime/unregister": { params: UnregisterParams; result: Empty };
   /**
-   * Removes one stale receipt, and nothing else.
+   * Removes one stale receipt and nothing else.
    * Needs `register`.
    */
   "runtime/forget": { params: ForgetParams; result: ForgetResult };
   /**
-   * Joins a runtime: its history now, its events from now on as `runtime/event`. A runtime denies what needs approval while nobody watches it, and asks while somebody does.
+   * Attaches to a runtime: returns its history, then sends its events as `runtime/event`. A runtime denies requests for approval while no client observes it, and asks while one does.
    * Needs `observe`.
    */
   "runtime/attach": { params: AttachParams; result: AttachResult };
   /**
-   * Leaves a runtime; control is free at once.
+   * Detaches from a runtime and releases control immediately.
    * Needs `observe`.
    */
   "runtime/detach": { params: AttachmentParams; result: DetachResult };
   /**
-   * What a runtime says of itself.
+   * Returns what a runtime reports about itself.
    * Needs `observe`.
    */
   "runtime/describe": { params: RuntimeDescribeParams; result: RuntimeDescribeResult };
   /**
-   * Who drives a runtime and who looks.
+   * Returns which client controls a runtime and which clients observe it.
    * Needs `observe`.
    */
   "runtime/lease": { params: AttachmentParams; result: LeaseResult };
   /**
-   * Renews what the attachment has.
+   * Renews the attachment and, if it has it, control.
    * Needs `observe`.
    */
   "runtime/heartbeat": { params: AttachmentParams; result: LeaseResult };
   /**
-   * Takes control of a runtime that nobody drives.
+   * Takes control of a runtime that no client controls.
    * Needs `interact`.
    */
   "runtime/acquireControl": { params: AttachmentParams; result: LeaseResult };
   /**
-   * Takes control of a runtime, whoever drives it.
+   * Takes control of a runtime, even from another client.
    * Needs `interact`.
    */
   "runtime/takeControl": { params: AttachmentParams; result: LeaseResult };
   /**
-   * Runs a turn and waits for its end. Cancelling it stops the waiting, never the turn.
+   * Runs a turn and waits until it ends. Cancelling the request ends the wait, never the turn.
    * Needs `interact`.
    */
   "runtime/submit": { params: SubmitParams; result: SubmitResult };
@@ -119,17 +119,17 @@ export interface Methods {
    */
   "runtime/sendInput": { params: SubmitParams; result: AcceptedResult };
   /**
-   * Says something to the turn that runs.
+   * Sends a prompt to the running turn.
    * Needs `interact`.
    */
   "runtime/steer": { params: SteerParams; result: SteerResult };
   /**
-   * Stops the turn that runs.
+   * Interrupts the running turn.
    * Needs `interact`.
    */
   "runtime/interrupt": { params: AttachmentParams; result: InterruptResult };
   /**
-   * Runs one of the runtime's own operations, and waits for its end.
+   * Runs one of the runtime's own operations and waits until it ends.
    * Needs `interact`.
    */
   "runtime/invoke": { params: InvokeParams; result: InvokeResult };
@@ -139,7 +139,7 @@ export interface Methods {
    */
   "runtime/respond": { params: RespondParams; result: AcceptedResult };
   /**
-   * Starts an agent that the spawner named as a runtime, which outlives this server.
+   * Starts an agent that the server's command line names, as a runtime that outlives this server.
    * Needs `start`.
    */
   "runtime/start": { params: StartParams; result: StartResult };
@@ -149,7 +149,7 @@ export interface Methods {
    */
   "runtime/close": { params: AttachmentParams; result: CloseResult };
   /**
-   * Tells new messages of a session as they are written, as `session/event`.
+   * Sends new messages of a session as they are written, as `session/event`.
    * Needs `observe`.
    */
   "session/follow": { params: FollowParams; result: FollowResult };
@@ -159,22 +159,22 @@ export interface Methods {
    */
   "session/unfollow": { params: UnfollowParams; result: Empty };
   /**
-   * Live Claude Code sessions, from their own process registry.
+   * Lists live Claude Code sessions, from Claude Code's own process registry.
    * Needs `observe`.
    */
   "peer/list": { params: Empty; result: PeerListResult };
   /**
-   * One live Claude Code session, by exactly one of id, session id, name or endpoint.
+   * Finds one live Claude Code session by exactly one of id, session id, name or endpoint.
    * Needs `observe`.
    */
   "peer/resolve": { params: PeerSelector; result: PeerResult };
   /**
-   * Delivers a text into a live Claude Code session, and tells whether it was accepted, held or refused.
+   * Delivers a text to a live Claude Code session and reports whether it was accepted, held or refused.
    * Needs `message`.
    */
   "peer/message": { params: MessageParams; result: MessageResult };
   /**
-   * What the user's own settings of Claude Code do with messages of other sessions. Managed, project and command-line settings can override it.
+   * Returns how the user's own Claude Code settings treat messages of other sessions. Managed, project and command-line settings can override it.
    * Needs `observe`.
    */
   "settings/read": { params: SettingsReadParams; result: Settings };
@@ -183,7 +183,7 @@ export interface Methods {
    * Needs `configure`.
    */
   "settings/update": { params: SettingsUpdateParams; result: Settings };
-  /** The OpenRPC document of this server. */
+  /** Returns the OpenRPC document of this server. */
   "rpc.discover": { params: Empty; result: unknown };
 }
 

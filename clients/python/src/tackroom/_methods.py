@@ -69,7 +69,7 @@ class Methods:
         homes: dict[str, list[str]] | None = None,
         capabilities: Any = None,
     ) -> InitializeResult:
-        """`initialize`: Opens the conversation: who speaks, and what the client may do.
+        """`initialize`: Opens the connection: identifies the client and sets what it may do.
 
         - `client_info`: Who the client is.
         - `protocol_version`: The version that the client speaks; any other than 1 is answered with 1, and the client
@@ -95,7 +95,7 @@ class Methods:
         return result
 
     async def ping(self) -> Empty:
-        """`ping`: Answers at once."""
+        """`ping`: Answers immediately."""
         result: Empty = await self.request("ping")
         return result
 
@@ -104,7 +104,7 @@ class Methods:
         await self.request("shutdown")
 
     async def authority_narrow(self, authority: AuthorityRequest) -> NarrowResult:
-        """`authority/narrow`: Gives up permissions or scope, for good.
+        """`authority/narrow`: Gives up permissions or scope permanently.
 
         - `authority`: What to keep.
         """
@@ -118,8 +118,8 @@ class Methods:
         cursor: str | None = None,
         limit: int | None = None,
     ) -> ListResult:
-        """`registry/list`: One page of the inventory of sessions, newest first, true at the time of the call. Needs
-        `observe`.
+        """`registry/list`: Returns one page of the sessions on this machine, newest first, as of the time of the call.
+        Needs `observe`.
 
         - `query`: Which entries.
         - `cursor`: `nextCursor` of the page before, with the same query.
@@ -129,7 +129,7 @@ class Methods:
         return result
 
     async def registry_describe(self, id: str) -> DescribeResult:
-        """`registry/describe`: One entry by its id, with what is costly to know. Needs `observe`.
+        """`registry/describe`: Returns one entry with every detail that is known. Needs `observe`.
 
         - `id`: The entry's id.
         """
@@ -137,7 +137,8 @@ class Methods:
         return result
 
     async def registry_states(self, sources: list[StateSource]) -> StatesResult:
-        """`registry/states`: What the live runtimes of some conversations do; only those are asked. Needs `observe`.
+        """`registry/states`: Returns the states of the live runtimes of the given conversations; only those runtimes
+        are asked. Needs `observe`.
 
         - `sources`: The conversations.
         """
@@ -145,8 +146,8 @@ class Methods:
         return result
 
     async def registry_watch(self, *, query: Query | None = None, since: str | None = None) -> WatchResult:
-        """`registry/watch`: Tells what a query means, and then each change of it, as `registry/event`. Needs
-        `observe`.
+        """`registry/watch`: Subscribes to the entries that match a query: first all of them, then each change, as
+        `registry/event`. Needs `observe`.
 
         - `query`: Which entries.
         - `since`: A revision of this server: tell only what came after it.
@@ -163,8 +164,8 @@ class Methods:
         return result
 
     async def registry_coverage(self, *, harnesses: list[Harness] | None = None) -> CoverageResult:
-        """`registry/coverage`: Where was looked for sessions, what was found, and what was skipped and why. Needs
-        `observe`.
+        """`registry/coverage`: Reports where sessions were looked for, what was found, and what was skipped and why.
+        Needs `observe`.
 
         - `harnesses`: Only these harnesses.
         """
@@ -172,8 +173,8 @@ class Methods:
         return result
 
     async def session_load(self, id: str, *, cursor: str | None = None, limit: int | None = None) -> LoadResult:
-        """`session/load`: One page of a session's messages in one normal form, the newest first asked for. Needs
-        `observe`.
+        """`session/load`: Returns one page of a session's messages in a common format, starting with the newest page.
+        Needs `observe`.
 
         - `id`: The entry's id.
         - `cursor`: `nextCursor` of the page before: leads to older messages.
@@ -183,12 +184,12 @@ class Methods:
         return result
 
     async def runtime_receipts(self) -> ReceiptsResult:
-        """`runtime/receipts`: Every published runtime, without asking any of them. Needs `observe`."""
+        """`runtime/receipts`: Lists every published runtime without contacting any of them. Needs `observe`."""
         result: ReceiptsResult = await self.request("runtime/receipts")
         return result
 
     async def runtime_discover(self, source: Source) -> DiscoverResult:
-        """`runtime/discover`: The newest runtime of a conversation that answers. Needs `observe`.
+        """`runtime/discover`: Finds the newest runtime of a conversation that answers. Needs `observe`.
 
         - `source`: The conversation.
         """
@@ -205,7 +206,7 @@ class Methods:
         pid: int | None = None,
         metadata: RuntimeMetadata | None = None,
     ) -> RegisterResult:
-        """`runtime/register`: Publishes a runtime of this client, for as long as the client is there. Needs
+        """`runtime/register`: Publishes a runtime of this client for as long as the client is connected. Needs
         `register`.
 
         - `runtime_id`: The runtime's own id.
@@ -228,7 +229,7 @@ class Methods:
         return result
 
     async def runtime_unregister(self, endpoint: str) -> Empty:
-        """`runtime/unregister`: Takes back what `runtime/register` published. Needs `register`.
+        """`runtime/unregister`: Withdraws what `runtime/register` published. Needs `register`.
 
         - `endpoint`: A receipt that this client registered.
         """
@@ -236,7 +237,7 @@ class Methods:
         return result
 
     async def runtime_forget(self, endpoint: str, *, force: bool | None = None) -> ForgetResult:
-        """`runtime/forget`: Removes one stale receipt, and nothing else. Needs `register`.
+        """`runtime/forget`: Removes one stale receipt and nothing else. Needs `register`.
 
         - `endpoint`: The receipt.
         - `force`: Remove it even if its owner lives and answers. Default false.
@@ -257,8 +258,8 @@ class Methods:
         after: int | None = None,
         auto_renew: bool | None = None,
     ) -> AttachResult:
-        """`runtime/attach`: Joins a runtime: its history now, its events from now on as `runtime/event`. A runtime
-        denies what needs approval while nobody watches it, and asks while somebody does. Needs `observe`.
+        """`runtime/attach`: Attaches to a runtime: returns its history, then sends its events as `runtime/event`. A
+        runtime denies requests for approval while no client observes it, and asks while one does. Needs `observe`.
 
         - `id`: An entry's id: a runtime's or that of the session that it runs.
         - `runtime_id`: The runtime's own id.
@@ -288,7 +289,7 @@ class Methods:
         return result
 
     async def runtime_detach(self, attachment: str) -> DetachResult:
-        """`runtime/detach`: Leaves a runtime; control is free at once. Needs `observe`.
+        """`runtime/detach`: Detaches from a runtime and releases control immediately. Needs `observe`.
 
         - `attachment`: From `runtime/attach`.
         """
@@ -302,7 +303,7 @@ class Methods:
         id: str | None = None,
         runtime_id: str | None = None,
     ) -> RuntimeDescribeResult:
-        """`runtime/describe`: What a runtime says of itself. Needs `observe`.
+        """`runtime/describe`: Returns what a runtime reports about itself. Needs `observe`.
 
         - `attachment`: From `runtime/attach`.
         - `id`: An entry's id: a runtime's or that of the session that it runs.
@@ -315,7 +316,7 @@ class Methods:
         return result
 
     async def runtime_lease(self, attachment: str) -> LeaseResult:
-        """`runtime/lease`: Who drives a runtime and who looks. Needs `observe`.
+        """`runtime/lease`: Returns which client controls a runtime and which clients observe it. Needs `observe`.
 
         - `attachment`: From `runtime/attach`.
         """
@@ -323,7 +324,7 @@ class Methods:
         return result
 
     async def runtime_heartbeat(self, attachment: str) -> LeaseResult:
-        """`runtime/heartbeat`: Renews what the attachment has. Needs `observe`.
+        """`runtime/heartbeat`: Renews the attachment and, if it has it, control. Needs `observe`.
 
         - `attachment`: From `runtime/attach`.
         """
@@ -331,7 +332,7 @@ class Methods:
         return result
 
     async def runtime_acquire_control(self, attachment: str) -> LeaseResult:
-        """`runtime/acquireControl`: Takes control of a runtime that nobody drives. Needs `interact`.
+        """`runtime/acquireControl`: Takes control of a runtime that no client controls. Needs `interact`.
 
         - `attachment`: From `runtime/attach`.
         """
@@ -339,7 +340,7 @@ class Methods:
         return result
 
     async def runtime_take_control(self, attachment: str) -> LeaseResult:
-        """`runtime/takeControl`: Takes control of a runtime, whoever drives it. Needs `interact`.
+        """`runtime/takeControl`: Takes control of a runtime, even from another client. Needs `interact`.
 
         - `attachment`: From `runtime/attach`.
         """
@@ -347,8 +348,8 @@ class Methods:
         return result
 
     async def runtime_submit(self, attachment: str, prompt: str, *, images: list[str] | None = None) -> SubmitResult:
-        """`runtime/submit`: Runs a turn and waits for its end. Cancelling it stops the waiting, never the turn. Needs
-        `interact`.
+        """`runtime/submit`: Runs a turn and waits until it ends. Cancelling the request ends the wait, never the turn.
+        Needs `interact`.
 
         - `attachment`: From `runtime/attach`.
         - `prompt`: What to say.
@@ -380,7 +381,7 @@ class Methods:
         return result
 
     async def runtime_steer(self, attachment: str, prompt: str) -> SteerResult:
-        """`runtime/steer`: Says something to the turn that runs. Needs `interact`.
+        """`runtime/steer`: Sends a prompt to the running turn. Needs `interact`.
 
         - `attachment`: From `runtime/attach`.
         - `prompt`: What to say while the turn runs.
@@ -389,7 +390,7 @@ class Methods:
         return result
 
     async def runtime_interrupt(self, attachment: str) -> InterruptResult:
-        """`runtime/interrupt`: Stops the turn that runs. Needs `interact`.
+        """`runtime/interrupt`: Interrupts the running turn. Needs `interact`.
 
         - `attachment`: From `runtime/attach`.
         """
@@ -397,7 +398,7 @@ class Methods:
         return result
 
     async def runtime_invoke(self, attachment: str, operation: dict[str, Any]) -> InvokeResult:
-        """`runtime/invoke`: Runs one of the runtime's own operations, and waits for its end. Needs `interact`.
+        """`runtime/invoke`: Runs one of the runtime's own operations and waits until it ends. Needs `interact`.
 
         - `attachment`: From `runtime/attach`.
         - `operation`: One of the descriptor's operations with its arguments, as the runtime spells it.
@@ -415,8 +416,8 @@ class Methods:
         return result
 
     async def runtime_start(self, name: str, workspace: str, *, load: str | None = None) -> StartResult:
-        """`runtime/start`: Starts an agent that the spawner named as a runtime, which outlives this server. Needs
-        `start`.
+        """`runtime/start`: Starts an agent that the server's command line names, as a runtime that outlives this
+        server. Needs `start`.
 
         - `name`: One of the names that the spawner gave by `--start`; `initialize` tells them in `capabilities.start`.
         - `workspace`: The directory in which the agent works: an absolute path.
@@ -437,7 +438,7 @@ class Methods:
         return result
 
     async def session_follow(self, id: str) -> FollowResult:
-        """`session/follow`: Tells new messages of a session as they are written, as `session/event`. Needs `observe`.
+        """`session/follow`: Sends new messages of a session as they are written, as `session/event`. Needs `observe`.
 
         - `id`: The entry's id. That of a runtime follows its stored session.
         """
@@ -453,7 +454,7 @@ class Methods:
         return result
 
     async def peer_list(self) -> PeerListResult:
-        """`peer/list`: Live Claude Code sessions, from their own process registry. Needs `observe`."""
+        """`peer/list`: Lists live Claude Code sessions, from Claude Code's own process registry. Needs `observe`."""
         result: PeerListResult = await self.request("peer/list")
         return result
 
@@ -465,7 +466,7 @@ class Methods:
         name: str | None = None,
         endpoint: str | None = None,
     ) -> PeerResult:
-        """`peer/resolve`: One live Claude Code session, by exactly one of id, session id, name or endpoint. Needs
+        """`peer/resolve`: Finds one live Claude Code session by exactly one of id, session id, name or endpoint. Needs
         `observe`.
 
         - `id`: An entry id, `claude-code:<session id>`.
@@ -488,7 +489,7 @@ class Methods:
         name: str | None = None,
         endpoint: str | None = None,
     ) -> MessageResult:
-        """`peer/message`: Delivers a text into a live Claude Code session, and tells whether it was accepted, held or
+        """`peer/message`: Delivers a text to a live Claude Code session and reports whether it was accepted, held or
         refused. Needs `message`.
 
         - `text`: The text, which arrives as it is.
@@ -504,7 +505,7 @@ class Methods:
         return result
 
     async def settings_read(self, *, home: str | None = None) -> Settings:
-        """`settings/read`: What the user's own settings of Claude Code do with messages of other sessions. Managed,
+        """`settings/read`: Returns how the user's own Claude Code settings treat messages of other sessions. Managed,
         project and command-line settings can override it. Needs `observe`.
 
         - `home`: One of the Claude Code homes that the server was started with. Absent: the first.
@@ -533,6 +534,6 @@ class Methods:
         return result
 
     async def rpc_discover(self) -> Any:
-        """`rpc.discover`: The OpenRPC document of this server."""
+        """`rpc.discover`: Returns the OpenRPC document of this server."""
         result: Any = await self.request("rpc.discover")
         return result
