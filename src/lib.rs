@@ -13,6 +13,7 @@
 //! | [`host`] | makes any ACP agent a live runtime: its child process, the conversation, the HTTP door |
 //! | [`runtime`] | live runtimes: receipts, HTTP client, probes, attachments |
 //! | [`harness`] | the stores: one file per harness behind one trait |
+//! | [`terminal`] | the terminal in which a process runs, in tmux or GNU screen |
 //! | [`peer`] | live Claude Code sessions, from their process registry |
 //! | [`enclosing`] | what is kept from programs that we start: marks of a session that we run in |
 //! | [`authority`] | permissions and scope |
@@ -34,3 +35,4 @@ pub mod rpc;
 pub mod runtime;
 pub mod service;
 pub mod settings;
+pub mod terminal;

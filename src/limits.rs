@@ -36,6 +36,18 @@ pub const QUERY_TEXT: usize = 4 << 10;
 pub const SCOPE_SILENCE: Duration = Duration::from_secs(3);
 /// Scopes that are resolved at the same time.
 pub const SCOPES_RESOLVING: usize = 16;
+/// Characters of the shortest beginning of an id that names an entry.
+pub const SHORT_ID: usize = 4;
+/// Candidates that an ambiguous reference lists when the client does not say, and at most.
+pub const CANDIDATES: [usize; 2] = [10, 100];
+/// How long a terminal multiplexer may take to respond to one command.
+pub const MULTIPLEXER_TIME: Duration = Duration::from_secs(2);
+/// Bytes that a terminal multiplexer may print.
+pub const MULTIPLEXER_OUTPUT: u64 = 1 << 20;
+/// Terminals within terminals that are looked through: tmux in a pane of tmux.
+pub const NESTED_TERMINALS: usize = 4;
+/// Bytes read of the environment with which a process was started.
+pub const ENVIRONMENT: u64 = 1 << 20;
 /// Problems that one answer lists.
 pub const PROBLEMS_LISTED: usize = 100;
 /// Skipped files that coverage lists for one root.

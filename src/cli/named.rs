@@ -22,7 +22,8 @@ pub fn find(local: &Local, id: &str) -> Result<Entry, Failure> {
             return Err(Failure::new(FAILED, format!("`{}` cannot be found: {path}: {}", plain(id), problem.message)));
         }
         for source in sources {
-            candidates.push(local.describe(DescribeParams { id: source.id })?.entry);
+            let described = local.wait(local.user().describe(DescribeParams { id: source.id, include: None }))?;
+            candidates.push(described.entry);
         }
         candidates.dedup_by(|a, b| a.id == b.id);
     }

@@ -23,5 +23,6 @@ pub mod stdio;
 pub mod terminal;
 #[cfg(test)]
 pub mod testing;
+pub mod tty;
 pub mod watch;
 pub mod within;

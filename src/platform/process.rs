@@ -12,7 +12,12 @@ struct Seen {
     zombie: bool,
     stopped: bool,
     #[cfg(target_os = "linux")]
+    parent: i32,
+    #[cfg(target_os = "linux")]
     group: i32,
+    /// The device number of the controlling terminal, 0 without one.
+    #[cfg(target_os = "linux")]
+    terminal: i32,
     start: String,
 }
 
@@ -156,22 +161,31 @@ pub fn own_pid_domain() -> Option<String> {
     return None;
 }
 
+/// The parent of a process and the device number of its controlling terminal, 0 without one.
+#[cfg(target_os = "linux")]
+pub(super) fn parent_and_terminal(pid: i32) -> Option<(i32, i32)> {
+    look(pid).map(|seen| (seen.parent, seen.terminal))
+}
+
 #[cfg(target_os = "linux")]
 fn look(pid: i32) -> Option<Seen> {
     let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
     parse_stat(&String::from_utf8_lossy(&stat))
 }
 
-/// Reads the state (field 3), the group (field 5) and the start time (field 22). The second field is the program's name in parentheses and
-/// may itself hold spaces and parentheses, so counting starts behind the last one.
+/// Reads the state (field 3), the parent (4), the group (5), the controlling terminal (7) and the start time (22). The second
+/// field is the program's name in parentheses and may itself contain spaces and parentheses, so counting starts behind
+/// the last one.
 #[cfg(target_os = "linux")]
 fn parse_stat(stat: &str) -> Option<Seen> {
     let (_, behind_name) = stat.rsplit_once(')')?;
     let mut fields = behind_name.split_ascii_whitespace();
     let state = fields.next()?;
-    let group = fields.nth(1)?.parse().ok()?;
+    let parent = fields.next()?.parse().ok()?;
+    let group = fields.next()?.parse().ok()?;
+    let terminal = fields.nth(1)?.parse().ok()?;
     let (zombie, stopped) = (matches!(state, "Z" | "X" | "x"), state == "T");
-    Some(Seen { zombie, stopped, group, start: fields.nth(16)?.to_owned() })
+    Some(Seen { zombie, stopped, parent, group, terminal, start: fields.nth(14)?.to_owned() })
 }
 
 #[cfg(target_os = "macos")]

@@ -8,25 +8,32 @@ use std::path::Path;
 /// not hold, because it listens in another network namespace or under another spelling, is tried by a connection that
 /// is closed at once; on other systems that is the only way.
 pub struct Listeners {
-    paths: Vec<Vec<u8>>,
+    /// Inode and path.
+    sockets: Vec<(u64, Vec<u8>)>,
 }
 
 impl Listeners {
     /// Asks the system.
     pub fn now() -> Self {
         // Where there is no such file the table is empty and every socket is tried.
-        Self { paths: parse_table(&std::fs::read("/proc/net/unix").unwrap_or_default()) }
+        Self { sockets: parse_table(&std::fs::read("/proc/net/unix").unwrap_or_default()) }
     }
 
     /// Whether `path` is a socket on which somebody listens.
     pub fn accept_at(&self, path: &Path) -> bool {
         is_socket(path)
-            && (self.paths.iter().any(|known| known == path.as_os_str().as_encoded_bytes()) || connects(path))
+            && (self.sockets.iter().any(|(_, known)| known == path.as_os_str().as_encoded_bytes()) || connects(path))
+    }
+
+    /// The paths of those sockets whose inodes are given.
+    pub fn of_inodes<'a>(&'a self, inodes: &'a [u64]) -> impl Iterator<Item = std::path::PathBuf> + 'a {
+        let sockets = self.sockets.iter().filter(|(inode, _)| inodes.contains(inode));
+        sockets.filter_map(|(_, path)| Some(std::path::PathBuf::from(std::str::from_utf8(path).ok()?)))
     }
 }
 
-/// Takes the paths of listening stream sockets: `Num: RefCount Protocol Flags Type St Inode Path`.
-fn parse_table(table: &[u8]) -> Vec<Vec<u8>> {
+/// Returns inode and path of the listening stream sockets: `Num: RefCount Protocol Flags Type St Inode Path`.
+fn parse_table(table: &[u8]) -> Vec<(u64, Vec<u8>)> {
     const ACCEPTS: &[u8] = b"00010000";
     const STREAM: &[u8] = b"0001";
     let listening = |line: &[u8]| {
@@ -36,7 +43,8 @@ fn parse_table(table: &[u8]) -> Vec<Vec<u8>> {
         }
         // The inode is padded on its left.
         let inode_and_path = fields.nth(1)?.trim_ascii_start();
-        inode_and_path.splitn(2, |byte| *byte == b' ').nth(1).map(<[u8]>::to_vec)
+        let (inode, path) = inode_and_path.split_at(inode_and_path.iter().position(|byte| *byte == b' ')?);
+        Some((std::str::from_utf8(inode).ok()?.parse().ok()?, path[1..].to_vec()))
     };
     table.split(|byte| *byte == b'\n').filter_map(listening).collect()
 }
@@ -105,7 +113,7 @@ mod tests {
         let listener = socket2::Socket::new(socket2::Domain::UNIX, socket2::Type::STREAM, None).unwrap();
         listener.bind(&socket2::SockAddr::unix(&path).unwrap()).unwrap();
         listener.listen(0).unwrap();
-        let nothing_known = Listeners { paths: vec![] };
+        let nothing_known = Listeners { sockets: vec![] };
         assert!((0..4).all(|_| nothing_known.accept_at(&path)));
     }
 
@@ -150,6 +158,6 @@ mod tests {
 00000000c1575485: 00000002 00000000 00010000 0005 01 11838 /packets.sock
 00000000c1575486: 00000002 00000000 00010000 0001 01 11839
 ";
-        assert_eq!(parse_table(table), [b"/tmp/a b.sock"]);
+        assert_eq!(parse_table(table), [(837, b"/tmp/a b.sock".to_vec())]);
     }
 }

@@ -22,11 +22,13 @@ pub enum Permission {
     Register,
     /// Start what the spawner named.
     Start,
+    /// Select the pane of a live session in its terminal multiplexer.
+    Reveal,
 }
 
 impl Permission {
     /// Every permission, in the order in which a set of them is listed.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Observe,
         Self::Interact,
         Self::Approve,
@@ -35,6 +37,7 @@ impl Permission {
         Self::Configure,
         Self::Register,
         Self::Start,
+        Self::Reveal,
     ];
 
     /// The word that stands for this permission on the wire.
@@ -48,6 +51,7 @@ impl Permission {
             Self::Configure => "configure",
             Self::Register => "register",
             Self::Start => "start",
+            Self::Reveal => "reveal",
         }
     }
 }

@@ -146,6 +146,9 @@ pub struct Entry {
     /// The ways into the live session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doors: Option<Vec<Door>>,
+    /// The terminal in which the live process runs; only where `registry/describe` asked for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terminal: Option<super::Terminal>,
     /// How a person gets back into the session with its own program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resume: Option<Resume>,

@@ -64,6 +64,8 @@ reasons! {
     DeliveryFailed -32032 "delivery_failed" "The message was not delivered, or not for certain; `data.cause` says why: `empty` (a blank text), `spawn` (no courier could be started), `exit` (it failed), `report` (it did not do, or say, what it should) or `timeout`.",
     TooLarge -32033 "too_large" "A bound on size is passed.",
     Limit -32034 "limit" "A bound on number is passed.",
+    Ambiguous -32035 "ambiguous" "The reference matches several entries; `data.candidates` lists them, and `data.total` counts them.",
+    NoTerminal -32036 "no_terminal" "No terminal multiplexer that Tackroom can control displays this session.",
 }
 
 /// Characters of an error's message.

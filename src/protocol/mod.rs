@@ -15,6 +15,7 @@ mod registry;
 mod runtime;
 mod session;
 mod settings;
+mod terminal;
 mod watch;
 
 pub use authority::{Authority, AuthorityRequest, Permission};
@@ -28,6 +29,7 @@ pub use registry::*;
 pub use runtime::*;
 pub use session::*;
 pub use settings::*;
+pub use terminal::*;
 pub use watch::*;
 
 use schemars::JsonSchema;

@@ -122,6 +122,75 @@ pub struct ListResult {
 pub struct DescribeParams {
     /// The entry's id.
     pub id: String,
+    /// Values to add that are expensive to determine and are not part of lists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 100))]
+    pub include: Option<Vec<DescribeInclude>>,
+}
+
+/// A value that `registry/describe` adds on request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum DescribeInclude {
+    /// The terminal in which a live session runs.
+    Terminal,
+}
+
+/// Params of `registry/resolve`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ResolveParams {
+    /// An id (of an entry, session or runtime, or an endpoint), the first four or more characters of one, a name that the
+    /// user chose, or consecutive words of a title.
+    #[serde(rename = "ref")]
+    #[schemars(length(max = 4096))]
+    pub reference: String,
+    /// How many candidates the error `ambiguous` lists at most. Default 10.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 100))]
+    pub limit: Option<i64>,
+}
+
+/// Result of `registry/resolve`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ResolveResult {
+    /// The id of the one entry that is meant.
+    pub id: String,
+    /// What matched.
+    pub by: ResolvedBy,
+}
+
+/// How a reference matched an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ResolvedBy {
+    /// A whole id.
+    Id,
+    /// The beginning of an id.
+    Prefix,
+    /// A name that the user chose, in any case.
+    Name,
+    /// Consecutive words of the title, in any case. Do not act on such a match without asking the user.
+    Title,
+}
+
+/// One of the entries that a reference may mean, in `data.candidates` of the error `ambiguous`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Candidate {
+    /// The entry's id.
+    pub id: String,
+    /// The program that owns the session.
+    pub harness: Harness,
+    /// Its title.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Its working directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<String>,
+    /// What it is doing.
+    pub state: State,
 }
 
 /// Result of `registry/describe`.

@@ -230,6 +230,7 @@ impl<'a> Item<'a> {
             },
             peer: live.and_then(|live| live.peer.clone()),
             doors: self.doors(),
+            terminal: None,
             resume: self.row.and_then(|(_, row)| resume(row)),
         };
         self.add_relations(&mut entry, stored, grant);

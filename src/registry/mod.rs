@@ -11,6 +11,7 @@ mod item;
 mod load;
 mod publisher;
 mod query;
+mod resolve;
 mod roots;
 mod scan;
 mod state;
@@ -27,6 +28,7 @@ pub use cursor::CursorError;
 pub use follow_wakers::{ClientView, FollowWaker};
 pub use followed_session::{FollowOutcome, FollowedSession};
 pub use query::Request;
+pub use resolve::Resolution;
 pub use subscribe::{EventBatch, WatchRequest};
 pub use subscription::Subscription;
 

@@ -16,6 +16,7 @@ mod session_tests;
 mod settings;
 mod start;
 mod table;
+mod terminal;
 mod watch;
 
 pub use document::{meta, openrpc, schema};

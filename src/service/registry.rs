@@ -4,10 +4,10 @@ use super::{Context, Service};
 use crate::authority::Grant;
 use crate::limits;
 use crate::protocol::{
-    CoverageParams, CoverageResult, DescribeParams, DescribeResult, Endpoint, Harness, HarnessCoverage, ListParams,
-    ListResult, Query, Reason, RootCoverage, RpcError, SourceState, State, StateSource, StatesParams, StatesResult,
+    CoverageParams, CoverageResult, Endpoint, Entry, Harness, HarnessCoverage, ListParams, ListResult, Query, Reason,
+    ResolveParams, ResolveResult, RootCoverage, RpcError, SourceState, State, StateSource, StatesParams, StatesResult,
 };
-use crate::registry::{Error, Progress, Request, RootReport, Snapshot};
+use crate::registry::{Error, Progress, Request, Resolution, RootReport, Snapshot};
 use crate::runtime::Known;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -87,15 +87,37 @@ pub(super) fn check_list<T>(name: &str, list: Option<&[T]>) -> Result<(), RpcErr
     }
 }
 
-pub(super) fn describe(
-    service: &Service,
-    context: &Context,
-    params: DescribeParams,
-) -> Result<DescribeResult, RpcError> {
+/// An entry with everything that files and runtimes say about it.
+pub(super) fn described(service: &Service, context: &Context, id: &str) -> Result<Entry, RpcError> {
     let snapshot = service.registry.snapshot(context)?;
-    let entry = snapshot.describe(&params.id, &context.grant, &service.registry.roots(), context);
+    let entry = snapshot.describe(id, &context.grant, &service.registry.roots(), context);
     context.check()?;
-    Ok(DescribeResult { entry: entry.ok_or_else(|| missing_of(&snapshot, &params.id, &context.grant))? })
+    entry.ok_or_else(|| missing_of(&snapshot, id, &context.grant))
+}
+
+pub(super) fn resolve(service: &Service, context: &Context, params: ResolveParams) -> Result<ResolveResult, RpcError> {
+    let [default, max] = limits::CANDIDATES;
+    let limit = match params.limit {
+        None => default,
+        Some(limit) => usize::try_from(limit).ok().filter(|limit| (1..=max).contains(limit)).ok_or_else(|| {
+            RpcError::new(Reason::InvalidParams, format!("`limit` must be from 1 to {max}, not {limit}"))
+        })?,
+    };
+    let reference = params.reference;
+    if reference.len() > limits::QUERY_TEXT {
+        let message = format!("`ref` is at most {} bytes long", limits::QUERY_TEXT);
+        return Err(RpcError::new(Reason::InvalidParams, message));
+    }
+    let snapshot = service.registry.snapshot(context)?;
+    match snapshot.resolve(&reference, limit, &context.grant) {
+        Resolution::One(one) => Ok(one),
+        Resolution::Nothing => Err(missing_of(&snapshot, &reference, &context.grant)),
+        Resolution::Several(candidates, total) => {
+            let candidates = serde_json::to_value(candidates).unwrap_or_default();
+            let message = format!("`{}` matches {total} entries; give a longer id", shortened(&reference));
+            Err(RpcError::new(Reason::Ambiguous, message).with("candidates", candidates).with("total", total))
+        }
+    }
 }
 
 /// Why there is no such entry: there is none, or what would show it cannot be read.
@@ -104,7 +126,7 @@ pub(super) fn missing_of(snapshot: &Snapshot, id: &str, grant: &Grant) -> RpcErr
         None => missing(id),
         Some(problem) => {
             let path = problem.path.as_deref().unwrap_or_default();
-            let id: String = id.chars().take(200).collect();
+            let id = shortened(id);
             RpcError::new(Reason::Unavailable, format!("`{id}` cannot be found: {path}: {}", problem.message))
         }
     }
@@ -112,8 +134,12 @@ pub(super) fn missing_of(snapshot: &Snapshot, id: &str, grant: &Grant) -> RpcErr
 
 /// What is out of scope is missing too.
 pub(super) fn missing(id: &str) -> RpcError {
-    let id: String = id.chars().take(200).collect();
+    let id = shortened(id);
     RpcError::new(Reason::NotFound, format!("there is no entry `{id}`; `registry/list` names them"))
+}
+
+fn shortened(reference: &str) -> String {
+    reference.chars().take(200).collect()
 }
 
 pub(super) async fn states(

@@ -8,8 +8,8 @@ use crate::limits;
 use crate::peer::courier::Program;
 use crate::platform::process;
 use crate::protocol::{
-    AuthorityRequest, DescribeParams, Entry, Harness, ListParams, LoadParams, LoadResult, Permission, ProgressToken,
-    Query, Reason, RootOrigin, RpcError,
+    AuthorityRequest, Entry, Harness, ListParams, LoadParams, LoadResult, Permission, ProgressToken, Query, Reason,
+    RootOrigin, RpcError,
 };
 use serde_json::json;
 use std::fs;
@@ -196,7 +196,7 @@ fn loading_changes_nothing_on_disk() {
     let query = Query { include_children: Some(true), ..Query::default() };
     let params = ListParams { query: Some(query), limit: Some(1_000), ..ListParams::default() };
     for entry in registry::list(&server.service, &server.context, params).unwrap().entries {
-        registry::describe(&server.service, &server.context, DescribeParams { id: entry.id.clone() }).unwrap();
+        registry::described(&server.service, &server.context, &entry.id).unwrap();
         assert!(!server.load(&entry.id, None, None).unwrap().messages.is_empty(), "{}", entry.id);
     }
     assert_eq!(crate::harness::testing::seen(server.home.path()), before);

@@ -5,7 +5,7 @@ use super::errors::{FINDING, RUNTIME};
 use super::method::{self, Header, Method, Scheduling};
 use super::{
     Local, Service, User, blocking, document, follow, lifecycle, peer, registry, runtime, session, settings, start,
-    watch,
+    terminal, watch,
 };
 use crate::protocol::{
     AcceptedResult, AttachParams, AttachResult, AttachmentParams, CloseResult, CoverageParams, CoverageResult,
@@ -13,9 +13,10 @@ use crate::protocol::{
     ForgetParams, ForgetResult, InitializeParams, InitializeResult, InterruptResult, InvokeParams, InvokeResult,
     LeaseResult, ListParams, ListResult, LoadParams, LoadResult, MessageParams, MessageResult, NarrowParams,
     NarrowResult, PeerListResult, PeerResult, PeerSelector, Permission, Reason, ReceiptsResult, RegisterParams,
-    RegisterResult, RespondParams, RpcError, RuntimeDescribeParams, RuntimeDescribeResult, Settings,
-    SettingsReadParams, SettingsUpdateParams, StartParams, StartResult, StatesParams, StatesResult, SteerParams,
-    SteerResult, SubmitParams, SubmitResult, UnfollowParams, UnregisterParams, UnwatchParams, WatchParams, WatchResult,
+    RegisterResult, ResolveParams, ResolveResult, RespondParams, RevealParams, RevealResult, RpcError,
+    RuntimeDescribeParams, RuntimeDescribeResult, Settings, SettingsReadParams, SettingsUpdateParams, StartParams,
+    StartResult, StatesParams, StatesResult, SteerParams, SteerResult, SubmitParams, SubmitResult, UnfollowParams,
+    UnregisterParams, UnwatchParams, WatchParams, WatchResult,
 };
 use jsonrpsee::RpcModule;
 use jsonrpsee::core::RegisterMethodError;
@@ -141,10 +142,15 @@ methods! {
         needs [Observe],
         fails [], cli list
     }
-    "registry/describe" => blocking registry::describe(DescribeParams) -> DescribeResult {
+    "registry/describe" => waiting terminal::describe_entry(DescribeParams) -> DescribeResult {
         "Returns one entry with every detail that is known.",
         needs [Observe],
         fails [&[NotFound, Unavailable]], cli describe
+    }
+    "registry/resolve" => blocking registry::resolve(ResolveParams) -> ResolveResult {
+        "Finds the one entry that a reference names: an id, a short id, a name, or words of a title.",
+        needs [Observe],
+        fails [&[NotFound, Unavailable, Ambiguous]], cli resolve
     }
     "registry/states" => waiting registry::states(StatesParams) -> StatesResult {
         "Returns the states of the live runtimes of the given conversations; only those runtimes are asked.",
@@ -307,6 +313,11 @@ methods! {
         "Changes that policy in the user's own settings, and nothing else in them.",
         needs [Configure],
         fails [&[NotFound, Io, ChangedDuringWrite, InvalidSettings, TooLarge]], cli update_settings
+    }
+    "terminal/reveal" => waiting terminal::reveal(RevealParams) -> RevealResult {
+        "Selects the pane of a live session in its terminal multiplexer.",
+        needs [Reveal],
+        fails [&[NotFound, Unavailable, NotLive, NoTerminal]], cli reveal
     }
     "rpc.discover" => inline document::discover(Empty) -> Value {
         "Returns the OpenRPC document of this server.",

@@ -3,6 +3,7 @@
 
 use crate::peer_message::{self, World};
 use crate::support::host::DEMO_AGENT;
+use crate::support::multiplexer::{self, Tmux};
 use crate::support::runtime::{Options, Runtime, Step};
 use crate::support::stores::copy;
 use crate::support::{DRIVER, Home, Server, Spawn, initialize_params, uuid};
@@ -157,6 +158,7 @@ fn inventory(recorded: &mut Map<String, Value>) {
     recorder.record("ping", json!({}));
     recorder.record("registry/list", json!({ "query": query, "limit": 10 }));
     recorder.record("registry/describe", json!({ "id": id }));
+    recorder.record("registry/resolve", json!({ "ref": "rain-gauge" }));
     recorder.record("registry/coverage", json!({ "harnesses": ["claude-code"] }));
     recorder.record("session/load", json!({ "id": id, "limit": 3 }));
 
@@ -271,6 +273,27 @@ fn settings(recorded: &mut Map<String, Value>) {
     recorder.record("settings/update", update);
 }
 
+fn terminal(recorded: &mut Map<String, Value>) {
+    let home = Home::new();
+    let path = home.path().to_owned();
+    let Some(tmux) = Tmux::new(&home, "tmux.sock") else {
+        // The recorded one stays where there is no tmux.
+        let name = "terminal/reveal";
+        recorded.extend(recorded_examples().remove(name).map(|example| (name.to_owned(), example)));
+        return;
+    };
+    let (command, file) = multiplexer::shell(&home, "agent");
+    tmux.run(&["new-session", "-d", "-s", "main", &command]);
+    let pid = multiplexer::live(&home, "rain-gauge", WAITING, &file);
+    let tty = tmux.run(&["display-message", "-p", "-t", "main", "#{pane_tty}"]);
+    let mut recorder = Recorder::new(home, "observe,reveal", recorded);
+    recorder.open(initialize_params());
+    recorder.stand_in(&path.join("tmux.sock").display().to_string(), "/tmp/tmux-1000/default");
+    recorder.stand_in(&tty, "/dev/pts/3");
+    recorder.stand_in(&pid.to_string(), "4711");
+    recorder.record("terminal/reveal", json!({ "id": format!("claude-code:{WAITING}") }));
+}
+
 fn message(recorded: &mut Map<String, Value>) {
     let World { home, target } = World::new(peer_message::ACCEPTS);
     let mut recorder = Recorder::start(peer_message::spawn(home, &[]), recorded);
@@ -301,20 +324,28 @@ fn start(recorded: &mut Map<String, Value>) {
     recorder.keep("runtime/start", params, Some(started));
 }
 
+fn examples_file() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/service/examples.json")
+}
+
+fn recorded_examples() -> Map<String, Value> {
+    serde_json::from_str(&fs::read_to_string(examples_file()).unwrap()).unwrap()
+}
+
 #[test]
 fn what_is_recorded_is_what_the_server_says_and_every_method_has_an_example() {
     let mut said = Map::new();
     settings(&mut said);
     message(&mut said);
+    terminal(&mut said);
     start(&mut said);
     runtimes(&mut said);
     inventory(&mut said);
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/service/examples.json");
     if std::env::var_os("UPDATE_EXAMPLES").is_some() {
         said.sort_keys();
-        fs::write(&path, serde_json::to_string_pretty(&said).unwrap() + "\n").unwrap();
+        fs::write(examples_file(), serde_json::to_string_pretty(&said).unwrap() + "\n").unwrap();
     }
-    let recorded: Map<String, Value> = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    let recorded = recorded_examples();
     let how = "`docs/tools/refresh` records the examples anew";
     for (name, example) in &said {
         assert_eq!(recorded.get(name), Some(example), "the example of {name} is stale; {how}");

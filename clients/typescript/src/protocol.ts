@@ -24,6 +24,11 @@ export interface Methods {
    */
   "registry/describe": { params: DescribeParams; result: DescribeResult };
   /**
+   * Finds the one entry that a reference names: an id, a short id, a name, or words of a title.
+   * Needs `observe`.
+   */
+  "registry/resolve": { params: ResolveParams; result: ResolveResult };
+  /**
    * Returns the states of the live runtimes of the given conversations; only those runtimes are asked.
    * Needs `observe`.
    */
@@ -183,6 +188,11 @@ export interface Methods {
    * Needs `configure`.
    */
   "settings/update": { params: SettingsUpdateParams; result: Settings };
+  /**
+   * Selects the pane of a live session in its terminal multiplexer.
+   * Needs `reveal`.
+   */
+  "terminal/reveal": { params: RevealParams; result: RevealResult };
   /** Returns the OpenRPC document of this server. */
   "rpc.discover": { params: Empty; result: unknown };
 }
@@ -258,7 +268,11 @@ export type Reason =
   /** A bound on size is passed. (-32033) */
   | "too_large"
   /** A bound on number is passed. (-32034) */
-  | "limit";
+  | "limit"
+  /** The reference matches several entries; `data.candidates` lists them, and `data.total` counts them. (-32035) */
+  | "ambiguous"
+  /** No terminal multiplexer that Tackroom can control displays this session. (-32036) */
+  | "no_terminal";
 
 /** An object with exactly one of these groups of its members. */
 type OneOf<T, Way extends Array<keyof T>, Every extends Way = Way> = Omit<T, Every[number]> &
@@ -329,7 +343,9 @@ export type Permission =
   /** Publish or forget receipts. */
   | "register"
   /** Start what the spawner named. */
-  | "start";
+  | "start"
+  /** Select the pane of a live session in its terminal multiplexer. */
+  | "reveal";
 
 /** A coding-agent program whose sessions Tackroom knows. */
 export type Harness =
@@ -487,6 +503,8 @@ export interface Entry {
   peer?: EntryPeer;
   /** The ways into the live session. */
   doors?: Door[];
+  /** The terminal in which the live process runs; only where `registry/describe` asked for it. */
+  terminal?: Terminal;
   /** How a person gets back into the session with its own program. */
   resume?: Resume;
 }
@@ -678,6 +696,40 @@ export type Door =
    */
   | "peer";
 
+/** The terminal in which a live session runs. */
+export interface Terminal {
+  /** The process. */
+  pid: number;
+  /** The device of its controlling terminal. Absent if it has none, or none that can be determined. */
+  tty?: string;
+  /** The terminal multiplexer that displays it. Absent if Tackroom recognises none. */
+  multiplexer?: Multiplexer;
+  /** Whether the multiplexer has a client attached to that session. False without a multiplexer. */
+  attached: boolean;
+}
+
+/** A position in a terminal multiplexer. */
+export interface Multiplexer {
+  /** The program. */
+  kind: MultiplexerKind;
+  /** The pane or window, in the program's own notation: `main:2.1` in tmux, `4211.main:2` in GNU screen. */
+  target: string;
+  /** The command that shows it in another terminal: program and arguments. */
+  argv: string[];
+  /**
+   * Whether it is the active pane of a client whose terminal has the keyboard focus. Absent where the multiplexer does
+   * not report that; tmux reports it with its option `focus-events`.
+   */
+  focused?: boolean;
+}
+
+/** A terminal multiplexer that Tackroom can control. Others (Zellij, WezTerm, kitty) are not recognised yet. */
+export type MultiplexerKind =
+  /** tmux. */
+  | "tmux"
+  /** GNU screen. */
+  | "screen";
+
 /** A command that brings a person back into a session. */
 export interface Resume {
   /** Program and arguments. */
@@ -709,6 +761,25 @@ export interface DescribeResult {
   /** The entry, with all that `include` can add. */
   entry: Entry;
 }
+
+/** Result of `registry/resolve`. */
+export interface ResolveResult {
+  /** The id of the one entry that is meant. */
+  id: string;
+  /** What matched. */
+  by: ResolvedBy;
+}
+
+/** How a reference matched an entry. */
+export type ResolvedBy =
+  /** A whole id. */
+  | "id"
+  /** The beginning of an id. */
+  | "prefix"
+  /** A name that the user chose, in any case. */
+  | "name"
+  /** Consecutive words of the title, in any case. Do not act on such a match without asking the user. */
+  | "title";
 
 /** Result of `registry/states`. */
 export interface StatesResult {
@@ -1156,6 +1227,17 @@ export type SettingsEvidence =
    */
   | "user";
 
+/** Result of `terminal/reveal`. */
+export interface RevealResult {
+  /**
+   * Whether a terminal shows the session now. False if the pane was selected in a multiplexer that no client is attached
+   * to: run the command in `terminal.multiplexer.argv`.
+   */
+  revealed: boolean;
+  /** The terminal. */
+  terminal: Terminal;
+}
+
 /** Params of `registry/event`. */
 export interface RegistryEventParams {
   /** The subscription. */
@@ -1381,6 +1463,24 @@ export type Include =
 export interface DescribeParams {
   /** The entry's id. */
   id: string;
+  /** Values to add that are expensive to determine and are not part of lists. */
+  include?: DescribeInclude[] | null;
+}
+
+/** A value that `registry/describe` adds on request. */
+export type DescribeInclude =
+  /** The terminal in which a live session runs. */
+  | "terminal";
+
+/** Params of `registry/resolve`. */
+export interface ResolveParams {
+  /**
+   * An id (of an entry, session or runtime, or an endpoint), the first four or more characters of one, a name that the
+   * user chose, or consecutive words of a title.
+   */
+  ref: string;
+  /** How many candidates the error `ambiguous` lists at most. Default 10. */
+  limit?: number | null;
 }
 
 /** Params of `registry/states`. */
@@ -1647,6 +1747,17 @@ export interface SettingsUpdateParams {
   expectedRevision?: string | null;
   /** One of the Claude Code homes that the server was started with. Absent: the first. */
   home?: string | null;
+}
+
+/** Params of `terminal/reveal`. */
+export interface RevealParams {
+  /** The id of a live entry. */
+  id: string;
+  /**
+   * The terminal that the user looks at. If it is a terminal of the same multiplexer, or a pane in it, that client is
+   * switched to the session.
+   */
+  clientTty?: string | null;
 }
 
 /** Params of `$/cancelRequest`. */

@@ -7,6 +7,7 @@ pub mod folded;
 mod home;
 pub mod host;
 pub mod inventory;
+pub mod multiplexer;
 mod pty;
 pub mod runtime;
 mod schema;

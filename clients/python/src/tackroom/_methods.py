@@ -11,6 +11,7 @@ from .types import (
     ClientInfo,
     CloseResult,
     CoverageResult,
+    DescribeInclude,
     DescribeResult,
     DetachResult,
     DiscoverResult,
@@ -33,6 +34,8 @@ from .types import (
     Query,
     ReceiptsResult,
     RegisterResult,
+    ResolveResult,
+    RevealResult,
     RuntimeDescribeResult,
     RuntimeMetadata,
     RuntimeResponse,
@@ -128,12 +131,24 @@ class Methods:
         result: ListResult = await self.request("registry/list", given(query=query, cursor=cursor, limit=limit))
         return result
 
-    async def registry_describe(self, id: str) -> DescribeResult:
+    async def registry_describe(self, id: str, *, include: list[DescribeInclude] | None = None) -> DescribeResult:
         """`registry/describe`: Returns one entry with every detail that is known. Needs `observe`.
 
         - `id`: The entry's id.
+        - `include`: Values to add that are expensive to determine and are not part of lists.
         """
-        result: DescribeResult = await self.request("registry/describe", {"id": id})
+        result: DescribeResult = await self.request("registry/describe", {"id": id, **given(include=include)})
+        return result
+
+    async def registry_resolve(self, ref: str, *, limit: int | None = None) -> ResolveResult:
+        """`registry/resolve`: Finds the one entry that a reference names: an id, a short id, a name, or words of a
+        title. Needs `observe`.
+
+        - `ref`: An id (of an entry, session or runtime, or an endpoint), the first four or more characters of one, a
+          name that the user chose, or consecutive words of a title.
+        - `limit`: How many candidates the error `ambiguous` lists at most. Default 10.
+        """
+        result: ResolveResult = await self.request("registry/resolve", {"ref": ref, **given(limit=limit)})
         return result
 
     async def registry_states(self, sources: list[StateSource]) -> StatesResult:
@@ -531,6 +546,16 @@ class Methods:
             "settings/update",
             {"crossSessionInbound": cross_session_inbound, **given(expectedRevision=expected_revision, home=home)},
         )
+        return result
+
+    async def terminal_reveal(self, id: str, *, client_tty: str | None = None) -> RevealResult:
+        """`terminal/reveal`: Selects the pane of a live session in its terminal multiplexer. Needs `reveal`.
+
+        - `id`: The id of a live entry.
+        - `client_tty`: The terminal that the user looks at. If it is a terminal of the same multiplexer, or a pane in
+          it, that client is switched to the session.
+        """
+        result: RevealResult = await self.request("terminal/reveal", {"id": id, **given(clientTty=client_tty)})
         return result
 
     async def rpc_discover(self) -> Any:

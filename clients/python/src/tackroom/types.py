@@ -23,6 +23,7 @@ __all__ = [
     "Controller",
     "CoverageResult",
     "Decision",
+    "DescribeInclude",
     "DescribeResult",
     "DetachResult",
     "DisconnectedEvent",
@@ -58,6 +59,8 @@ __all__ = [
     "LoadResult",
     "Message",
     "MessageResult",
+    "Multiplexer",
+    "MultiplexerKind",
     "NarrowResult",
     "Observer",
     "OtherBlock",
@@ -85,8 +88,11 @@ __all__ = [
     "Repository",
     "RequestEvent",
     "RequestMeta",
+    "ResolveResult",
+    "ResolvedBy",
     "Resume",
     "ResyncRegistryEvent",
+    "RevealResult",
     "RewrittenSessionEvent",
     "Role",
     "RootCoverage",
@@ -112,6 +118,7 @@ __all__ = [
     "SubmitResult",
     "Supervisor",
     "SyncedRegistryEvent",
+    "Terminal",
     "TextBlock",
     "ThinkingBlock",
     "TmuxSupervisor",
@@ -147,6 +154,7 @@ Permission: TypeAlias = Literal[
     "configure",
     "register",
     "start",
+    "reveal",
 ]
 """One thing that a client may be allowed to do."""
 
@@ -405,6 +413,36 @@ Door: TypeAlias = Literal["runtime", "peer"]
 """A way into a live session."""
 
 
+MultiplexerKind: TypeAlias = Literal["tmux", "screen"]
+"""A terminal multiplexer that Tackroom can control. Others (Zellij, WezTerm, kitty) are not recognised yet."""
+
+
+class Multiplexer(TypedDict):
+    """A position in a terminal multiplexer."""
+    kind: MultiplexerKind
+    """The program."""
+    target: str
+    """The pane or window, in the program's own notation: `main:2.1` in tmux, `4211.main:2` in GNU screen."""
+    argv: list[str]
+    """The command that shows it in another terminal: program and arguments."""
+    focused: NotRequired[bool]
+    """Whether it is the active pane of a client whose terminal has the keyboard focus. Absent where the multiplexer
+    does not report that; tmux reports it with its option `focus-events`.
+    """
+
+
+class Terminal(TypedDict):
+    """The terminal in which a live session runs."""
+    pid: int
+    """The process."""
+    tty: NotRequired[str]
+    """The device of its controlling terminal. Absent if it has none, or none that can be determined."""
+    multiplexer: NotRequired[Multiplexer]
+    """The terminal multiplexer that displays it. Absent if Tackroom recognises none."""
+    attached: bool
+    """Whether the multiplexer has a client attached to that session. False without a multiplexer."""
+
+
 class Resume(TypedDict):
     """A command that brings a person back into a session."""
     argv: list[str]
@@ -485,6 +523,8 @@ class Entry(TypedDict):
     """The live session's address among its peers."""
     doors: NotRequired[list[Door]]
     """The ways into the live session."""
+    terminal: NotRequired[Terminal]
+    """The terminal in which the live process runs; only where `registry/describe` asked for it."""
     resume: NotRequired[Resume]
     """How a person gets back into the session with its own program."""
 
@@ -567,6 +607,22 @@ class DescribeResult(TypedDict):
     """Result of `registry/describe`."""
     entry: Entry
     """The entry, with all that `include` can add."""
+
+
+DescribeInclude: TypeAlias = Literal["terminal"]
+"""A value that `registry/describe` adds on request."""
+
+
+ResolvedBy: TypeAlias = Literal["id", "prefix", "name", "title"]
+"""How a reference matched an entry."""
+
+
+class ResolveResult(TypedDict):
+    """Result of `registry/resolve`."""
+    id: str
+    """The id of the one entry that is meant."""
+    by: ResolvedBy
+    """What matched."""
 
 
 class SourceState(TypedDict):
@@ -1046,6 +1102,16 @@ class Settings(TypedDict):
     """Whether the user's own settings let every message in without asking: the policy is `accept`."""
     evidence: SettingsEvidence
     """How far this can be relied on."""
+
+
+class RevealResult(TypedDict):
+    """Result of `terminal/reveal`."""
+    revealed: bool
+    """Whether a terminal shows the session now. False if the pane was selected in a multiplexer that no client is
+    attached to: run the command in `terminal.multiplexer.argv`.
+    """
+    terminal: Terminal
+    """The terminal."""
 
 
 class AddedRegistryEvent(TypedDict):
