@@ -7,6 +7,9 @@ use crate::limits;
 use crate::protocol::{Candidate, Entry, Query, ResolveResult, ResolvedBy};
 use std::collections::BTreeMap;
 
+/// One step of [`Snapshot::resolve`]: whether an entry matches, and by what.
+type Step<'s> = &'s dyn Fn(&Item<'_>) -> Option<ResolvedBy>;
+
 /// What a reference means.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Resolution {
@@ -29,7 +32,7 @@ impl Snapshot {
         items.sort_by(Item::compare);
         let reference = reference.trim();
         let words = words(reference);
-        let steps: [&dyn Fn(&Item<'_>) -> Option<ResolvedBy>; 3] = [
+        let steps: [Step<'_>; 3] = [
             &|item| self.ids(item).any(|id| id == reference).then_some(ResolvedBy::Id),
             &|item| self.prefix(item, reference).or_else(|| is_named(item, reference).then_some(ResolvedBy::Name)),
             &|item| has_words(item.title()?, &words).then_some(ResolvedBy::Title),
