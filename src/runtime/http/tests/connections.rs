@@ -203,3 +203,43 @@ async fn behind_a_proxy() {
         call(&client_of(vec![address.trim().parse().unwrap()])).await.unwrap();
     }
 }
+
+#[tokio::test]
+async fn dropped_call_closes_its_connection_and_sends_no_more_in_every_state() {
+    let head = "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n";
+    for (state, reads_request, answer) in [
+        ("the request is not read", false, ""),
+        ("the answer begins before the request is read", false, head),
+        ("nothing is answered", true, ""),
+        ("the head is incomplete", true, &head[..20]),
+        ("the body is incomplete", true, head),
+    ] {
+        let (arrived, has_arrived) = oneshot::channel();
+        let (dropped, was_dropped) = mpsc::channel();
+        let (ended, has_ended) = oneshot::channel();
+        let signals = Mutex::new(Some((arrived, was_dropped, ended)));
+        let server = Server::play(move |mut peer, _| {
+            let (arrived, was_dropped, ended) = signals.lock().unwrap().take().unwrap();
+            let seen = Seen { head: peer.head().unwrap(), body: Vec::new() };
+            let mut body = vec![0; seen.header("content-length").unwrap().parse().unwrap()];
+            if reads_request {
+                peer.stream.read_exact(&mut body).unwrap();
+            }
+            peer.send(answer.as_bytes());
+            arrived.send(()).unwrap();
+            was_dropped.recv().unwrap();
+            let all_came = !reads_request && peer.stream.read_exact(&mut body).is_ok();
+            peer.wait_closed();
+            ended.send(all_came).unwrap();
+        });
+        let client = server.client();
+        let long = "x".repeat(limits::RUNTIME_REQUEST - 100);
+        let caller = caller();
+        tokio::select! {
+            _ = client.call(&caller, "m", &long, 1 << 20) => panic!("nothing answers"),
+            arrived = has_arrived => arrived.unwrap(),
+        }
+        dropped.send(()).unwrap();
+        assert!(!within(has_ended).await.unwrap(), "{state}: the rest of the request was sent");
+    }
+}
