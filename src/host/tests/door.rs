@@ -46,6 +46,36 @@ async fn every_route_and_no_other() {
 }
 
 #[tokio::test]
+async fn independent_client_sees_statuses_credentials_and_no_redirect() {
+    let (host, _script) = host().await;
+    let owner = Client::new(&host, "o");
+    for (method, path, status) in [
+        (Method::GET, "/", StatusCode::NOT_FOUND),
+        (Method::HEAD, "/rpc", StatusCode::NOT_FOUND),
+        (Method::PUT, "/rpc", StatusCode::NOT_FOUND),
+        (Method::OPTIONS, "/rpc", StatusCode::NOT_FOUND),
+    ] {
+        assert_eq!(soon(owner.ask(method, path).send()).await.unwrap().status(), status, "{path}");
+    }
+    let unknown = owner.http.post(format!("{}/rpc", host.base_url())).body("{}").send();
+    assert_eq!(soon(unknown).await.unwrap().status(), StatusCode::UNAUTHORIZED);
+
+    let credentials = |action: &str, asked: Value| {
+        owner.ask(Method::POST, &format!("/_supercode/frontend-credentials/{action}")).json(&asked).send()
+    };
+    let minted = soon(credentials("mint", json!({ "clientId": "m", "grant": "observer" }))).await.unwrap();
+    let token = minted.text().await.unwrap();
+    let theirs = async || {
+        let asked = json!({ "id": 1, "method": "frontend.v2.lease" });
+        let request = owner.http.post(format!("{}/rpc", host.base_url())).bearer_auth(&token).header(CLIENT_ID, "m");
+        soon(request.json(&asked).send()).await.unwrap().status()
+    };
+    assert_eq!(theirs().await, StatusCode::OK);
+    soon(credentials("revoke", json!({ "clientId": "m" }))).await.unwrap().error_for_status().unwrap();
+    assert_eq!(theirs().await, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
 async fn a_token_counts_in_its_header_alone_and_whole() {
     let (host, _script) = host().await;
     for header in [

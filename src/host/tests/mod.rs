@@ -14,6 +14,8 @@ mod turns;
 use super::agent::{Agent, Approval, Ask, Choice, Command, Event, Facts, Gone, Told, TurnEnd};
 use super::{End, Host, Options, Unattended};
 use crate::protocol::{Decision, Harness, Token};
+use crate::runtime::wire::{CLIENT_ID, PERMISSIONS};
+use reqwest::{Method, RequestBuilder, StatusCode};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -164,8 +166,10 @@ fn bearer() -> String {
     format!("Authorization: Bearer {TOKEN}")
 }
 
-/// A client by its name.
+/// A client by its name. It calls methods with reqwest, so that the server is not only tested against requests and a
+/// parser of our own.
 struct Client<'a> {
+    http: reqwest::Client,
     host: &'a Host,
     id: &'a str,
     permissions: Option<&'a str>,
@@ -173,7 +177,8 @@ struct Client<'a> {
 
 impl<'a> Client<'a> {
     fn new(host: &'a Host, id: &'a str) -> Self {
-        Self { host, id, permissions: None }
+        let http = reqwest::Client::builder().no_proxy().build().expect("a client");
+        Self { http, host, id, permissions: None }
     }
 
     fn headers(&self) -> Vec<String> {
@@ -188,10 +193,16 @@ impl<'a> Client<'a> {
 
     /// A call: its envelope.
     async fn call(&self, method: &str, params: Value) -> Value {
-        let asked = json!({ "id": 1, "method": method, "params": params }).to_string();
-        let answer = exchange(self.host, self.write("POST /rpc", &asked)).await;
-        assert_eq!(status(&answer), 200, "{answer}");
-        body(&answer)
+        let asked = json!({ "id": 1, "method": method, "params": params });
+        let answer = soon(self.ask(Method::POST, "/rpc").json(&asked).send()).await.expect("an answer");
+        assert_eq!(answer.status(), StatusCode::OK, "{method}");
+        answer.json().await.expect("JSON")
+    }
+
+    fn ask(&self, method: Method, path: &str) -> RequestBuilder {
+        let request = self.http.request(method, format!("{}{path}", self.host.base_url())).bearer_auth(TOKEN);
+        let request = request.header(CLIENT_ID, self.id);
+        self.permissions.into_iter().fold(request, |request, permissions| request.header(PERMISSIONS, permissions))
     }
 
     /// A call that succeeds: its result.

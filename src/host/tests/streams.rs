@@ -25,6 +25,33 @@ async fn a_stream_is_headed_as_others_are_and_ends_when_its_client_says_anything
 }
 
 #[tokio::test]
+async fn independent_client_reads_events_beside_calls() {
+    let (host, mut script) = host().await;
+    let client = Client::new(&host, "a");
+    let mut stream = soon(client.ask(Method::GET, "/frontend/events").send()).await.unwrap();
+    assert_eq!(
+        (stream.status(), stream.headers()["content-type"].as_bytes()),
+        (StatusCode::OK, &b"text/event-stream"[..])
+    );
+    client.ok("frontend.v2.send_input", json!({ "prompt": "hello" })).await;
+    script.prompted().await;
+    script.say("hi").await;
+    script.end().await;
+    let mut read = String::new();
+    soon(async {
+        while !read.contains("\"hi\"") {
+            let chunk = stream.chunk().await.unwrap().expect("the stream is open");
+            read.push_str(std::str::from_utf8(&chunk).unwrap());
+        }
+    })
+    .await;
+    // The observer is forgotten when its stream is dropped.
+    assert_eq!(client.ok("frontend.v2.lease", json!({})).await["observers"][0]["client_id"], "a");
+    drop(stream);
+    until_lease(&Client::new(&host, "b"), |lease| lease["observers"] == json!([])).await;
+}
+
+#[tokio::test]
 async fn a_client_is_forgotten_with_its_last_stream() {
     let (host, _script) = host().await;
     let (client, other) = (Client::new(&host, "a"), Client::new(&host, "b"));
