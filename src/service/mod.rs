@@ -8,6 +8,7 @@ mod local;
 mod method;
 mod notices;
 mod peer;
+mod receipts;
 mod registry;
 mod runtime;
 mod session;

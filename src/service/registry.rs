@@ -156,7 +156,7 @@ pub(super) async fn states(
         let of = |id: &str| StateSource { harness: known.record.source.harness, session_id: id.to_owned() };
         known.record.session_ids().map(of).collect()
     };
-    let mut known = super::runtime::published(&service, &context).await?.known;
+    let mut known = super::receipts::published(&service, &context).await?.known;
     known.retain(|known| of(known).iter().any(|source| asked.contains(source)));
     let sources: HashMap<Endpoint, Vec<StateSource>> =
         known.iter().map(|known| (known.record.endpoint.clone(), of(known))).collect();

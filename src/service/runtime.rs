@@ -1,118 +1,21 @@
-//! Live runtimes: what is published, who joins, who drives.
+//! Live runtimes: attaching to one, observing and controlling it.
 
-use super::{Context, Service, blocking, registry};
+use super::{Context, Service, blocking, receipts, registry};
 use crate::authority::Subject;
 use crate::limits;
 use crate::protocol::{
-    AcceptedResult, AttachParams, AttachResult, AttachmentParams, CloseResult, DetachResult, DiscoverParams,
-    DiscoverResult, Empty, Endpoint, ForgetParams, ForgetResult, Harness, InterruptResult, InvokeParams, InvokeResult,
-    LeaseResult, Permission, Reason, ReceiptsResult, RegisterParams, RegisterResult, RespondParams, RpcError,
+    AcceptedResult, AttachParams, AttachResult, AttachmentParams, CloseResult, DetachResult, Endpoint, Harness,
+    InterruptResult, InvokeParams, InvokeResult, LeaseResult, Permission, Reason, RespondParams, RpcError,
     RuntimeDescribeParams, RuntimeDescribeResult, Source, SteerParams, SteerResult, SubmitParams, SubmitResult,
-    UnregisterParams,
 };
 use crate::runtime::wire::is_client_id;
-use crate::runtime::{self, Api, Attachment, Caller, Joining, Known, Published, timely};
+use crate::runtime::{self, Api, Attachment, Caller, Joining, Known, timely};
 use std::future::Future;
 use std::sync::Arc;
 
 /// What of a runtime a client can be permitted.
 const PERMISSIONS: [Permission; 4] =
     [Permission::Observe, Permission::Interact, Permission::Approve, Permission::Terminate];
-
-impl From<runtime::ReceiptError> for RpcError {
-    fn from(error: runtime::ReceiptError) -> Self {
-        Self::new(error.reason(), error.to_string())
-    }
-}
-
-fn endpoint(text: &str) -> Result<Endpoint, RpcError> {
-    text.parse()
-        .map_err(|error: crate::protocol::MalformedEndpoint| RpcError::new(Reason::InvalidEndpoint, error.to_string()))
-}
-
-/// What is published in scope.
-pub(super) async fn published(service: &Arc<Service>, context: &Context) -> Result<Published, RpcError> {
-    let (service, grant) = (service.clone(), context.grant.clone());
-    blocking(move || {
-        let mut published = service.runtimes.published();
-        published.known.retain(|known| grant.reaches_source(&known.record.source));
-        if grant.has_scope() {
-            published.problems.clear();
-        }
-        published.problems.truncate(limits::PROBLEMS_LISTED);
-        published
-    })
-    .await
-}
-
-pub(super) async fn receipts(service: Arc<Service>, context: Context, _: Empty) -> Result<ReceiptsResult, RpcError> {
-    let published = published(&service, &context).await?;
-    let receipts = published.known.iter().map(|known| known.record.public(known.reachable())).collect();
-    Ok(ReceiptsResult { receipts, problems: published.problems })
-}
-
-pub(super) async fn discover(
-    service: Arc<Service>,
-    context: Context,
-    params: DiscoverParams,
-) -> Result<DiscoverResult, RpcError> {
-    let mut known = published(&service, &context).await?.known;
-    known.retain(|known| known.record.runs(&params.source));
-    let observed = service.runtimes.ask(known, limits::PROBE_LIST).await;
-    Ok(DiscoverResult { endpoint: observed.answering().next().map(|runtime| runtime.receipt.endpoint) })
-}
-
-pub(super) fn register(
-    service: &Service,
-    context: &Context,
-    params: RegisterParams,
-) -> Result<RegisterResult, RpcError> {
-    if !context.grant.reaches_source(&params.source) {
-        return Err(RpcError::new(Reason::NotFound, "there is no such workspace; register runtimes of your own scope"));
-    }
-    Ok(RegisterResult { endpoint: service.runtimes.receipts().register(&params)? })
-}
-
-pub(super) fn unregister(service: &Service, context: &Context, params: UnregisterParams) -> Result<Empty, RpcError> {
-    service.runtimes.receipts().unregister(&endpoint(&params.endpoint)?, &context.grant)?;
-    Ok(Empty {})
-}
-
-pub(super) async fn forget(
-    service: Arc<Service>,
-    context: Context,
-    params: ForgetParams,
-) -> Result<ForgetResult, RpcError> {
-    let endpoint = endpoint(&params.endpoint)?;
-    if params.force != Some(true) {
-        let mut known = published(&service, &context).await?.known;
-        known.retain(|known| known.record.endpoint == endpoint);
-        if let Some(runtime) = service.runtimes.ask(known, limits::PROBE_LIST).await.runtimes.first() {
-            let how = if runtime.answers() { "lives and answers" } else { "lives, but does not answer" };
-            let why = format!("its owner, process {}, {how}; `force` removes the receipt anyway", runtime.receipt.pid);
-            return Err(RpcError::new(Reason::Busy, why));
-        }
-    }
-    blocking(move || {
-        let receipts = service.runtimes.receipts();
-        if !reaches_receipt(&service, &context, &endpoint) {
-            return Ok(ForgetResult { removed: false });
-        }
-        let removed = match receipts.peek(&endpoint)? {
-            Some(record) => receipts.forget(&record)?,
-            None => false,
-        };
-        Ok(ForgetResult { removed })
-    })
-    .await?
-}
-
-/// Whether a receipt is in scope. One that does not hold cannot be placed, and is outside every scope. Reads a file.
-fn reaches_receipt(service: &Service, context: &Context, endpoint: &Endpoint) -> bool {
-    let grant = &context.grant;
-    let holds = || service.runtimes.receipts().peek(endpoint).ok().flatten();
-    !grant.has_scope() || holds().is_some_and(|record| grant.reaches_source(&record.source))
-}
 
 /// How a client names a runtime.
 enum RuntimeSelector {
@@ -128,7 +31,7 @@ impl RuntimeSelector {
         match (id, runtime_id, params.endpoint.take(), params.source.take()) {
             (Some(id), None, None, None) => Ok(Self::Id(id)),
             (None, Some(id), None, None) => Ok(Self::RuntimeId(id)),
-            (None, None, Some(named), Some(source)) => Ok(Self::Endpoint(endpoint(&named)?, source)),
+            (None, None, Some(named), Some(source)) => Ok(Self::Endpoint(receipts::endpoint(&named)?, source)),
             _ => {
                 let how = "name the runtime by exactly one of `id`, `runtimeId`, and `endpoint` with `source`";
                 Err(RpcError::new(Reason::InvalidParams, how))
@@ -142,7 +45,7 @@ impl RuntimeSelector {
             Self::Endpoint(endpoint, source) => {
                 let (service, context) = (service.clone(), context.clone());
                 let resolve = move || {
-                    if !context.grant.reaches_source(&source) || !reaches_receipt(&service, &context, &endpoint) {
+                    if !context.grant.reaches_source(&source) || !receipts::is_in_scope(&service, &context, &endpoint) {
                         return Err(runtime::ReceiptError::NotLive(endpoint));
                     }
                     service.runtimes.resolve(&endpoint, &source)
@@ -150,7 +53,7 @@ impl RuntimeSelector {
                 Ok(blocking(resolve).await??)
             }
             Self::RuntimeId(id) => {
-                let known = published(service, context).await?.known;
+                let known = receipts::published(service, context).await?.known;
                 by_runtime_id(&known, &id)?.ok_or_else(|| {
                     let id: String = id.chars().take(200).collect();
                     RpcError::new(
@@ -160,7 +63,7 @@ impl RuntimeSelector {
                 })
             }
             Self::Id(id) => {
-                let known = published(service, context).await?.known;
+                let known = receipts::published(service, context).await?.known;
                 match by_runtime_id(&known, &id)? {
                     Some(known) if !is_of_a_session(&id) => Ok(known),
                     // Of a session that has this id, a runtime that only calls itself so is none.

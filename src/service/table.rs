@@ -4,8 +4,8 @@
 use super::errors::{FINDING, RUNTIME};
 use super::method::{self, Header, Method, Scheduling};
 use super::{
-    Local, Service, User, blocking, document, follow, lifecycle, peer, registry, runtime, session, settings, start,
-    terminal, watch,
+    Local, Service, User, blocking, document, follow, lifecycle, peer, receipts, registry, runtime, session, settings,
+    start, terminal, watch,
 };
 use crate::protocol::{
     AcceptedResult, AttachParams, AttachResult, AttachmentParams, CloseResult, CoverageParams, CoverageResult,
@@ -177,27 +177,27 @@ methods! {
         needs [Observe],
         fails [&[NotFound, Unavailable]], cli load
     }
-    "runtime/receipts" => waiting runtime::receipts(Empty) -> ReceiptsResult {
+    "runtime/receipts" => waiting receipts::list(Empty) -> ReceiptsResult {
         "Lists every published runtime without contacting any of them.",
         needs [Observe],
         fails [&[Unavailable, Io]], cli receipts
     }
-    "runtime/discover" => waiting runtime::discover(DiscoverParams) -> DiscoverResult {
+    "runtime/discover" => waiting receipts::discover(DiscoverParams) -> DiscoverResult {
         "Finds the newest runtime of a conversation that answers.",
         needs [Observe],
         fails [&[Unavailable, Io]], cli discover
     }
-    "runtime/register" => blocking runtime::register(RegisterParams) -> RegisterResult {
+    "runtime/register" => blocking receipts::register(RegisterParams) -> RegisterResult {
         "Publishes a runtime of this client for as long as the client is connected.",
         needs [Register],
         fails [&[NotFound, Unavailable, Io, InvalidReceipt, Limit]]
     }
-    "runtime/unregister" => blocking runtime::unregister(UnregisterParams) -> Empty {
+    "runtime/unregister" => blocking receipts::unregister(UnregisterParams) -> Empty {
         "Withdraws what `runtime/register` published.",
         needs [Register],
         fails [&[NotFound, Io, InvalidEndpoint]]
     }
-    "runtime/forget" => waiting runtime::forget(ForgetParams) -> ForgetResult {
+    "runtime/forget" => waiting receipts::forget(ForgetParams) -> ForgetResult {
         "Removes one stale receipt and nothing else.",
         needs [Register],
         fails [&[Unavailable, Io, InvalidEndpoint, InvalidReceipt]], cli forget
