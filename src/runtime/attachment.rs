@@ -1,6 +1,6 @@
 //! One client that joined one runtime: what it may do there, and the control that it holds.
 
-use super::api::Api;
+use super::api::{Api, Reply};
 use super::attach::Calls;
 use super::error::Error;
 use super::http::{Caller, Client};
@@ -163,6 +163,34 @@ impl Attachment {
 
     pub(super) fn left(&self, lease: Option<Lease>) {
         self.left.send_replace(Some(lease));
+    }
+
+    /// Runs a turn to its end: its reply. Supercode 0.5.150 answers a submit to a runtime that a foreign ACP agent backs
+    /// immediately, with the number of the agent's request; then the events of the turn say how it ends.
+    ///
+    /// # Errors
+    /// Those of the runtime and of the turn, and where the stream of events ends before the turn does.
+    pub async fn submit(&self, api: &Api, prompt: &str, images: &[String]) -> Result<String, Error> {
+        let mut turns = self.turns.subscribe();
+        let (started, ended) = {
+            let turns = turns.borrow();
+            (turns.started, turns.ended)
+        };
+        if let Reply::Text(reply) = api.submit(prompt, images).await? {
+            return Ok(reply);
+        }
+        let runs = turns.wait_for(|turns| turns.started > started || turns.ended > ended);
+        if tokio::time::timeout(limits::RUNTIME_CALL, runs).await.is_err() {
+            return Err(Error::malformed("it answered the prompt with a number and reported no turn"));
+        }
+        let gone = self.is_gone();
+        tokio::select! {
+            biased;
+            turns = turns.wait_for(|turns| turns.ended > ended) => {
+                api.clean(turns.map_err(|_| Error::Closed)?.reply()?)
+            }
+            () = gone => Err(Error::Closed),
+        }
     }
 
     /// Notes what an event says of turns, if somebody waits for that.

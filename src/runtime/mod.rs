@@ -8,6 +8,7 @@ mod error;
 pub mod form;
 mod http;
 mod intake;
+mod mark;
 mod merge;
 mod observed;
 mod outage;

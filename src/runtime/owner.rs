@@ -1,18 +1,7 @@
 //! Whether the process that a receipt names is still the one that it meant.
 
 use super::receipt::{Record, Refusal};
-use crate::platform::process::{alive, is_still, own_pid_domain, ran_at, start_mark};
-use serde::{Deserialize, Serialize};
-
-/// What this server adds to its receipts, so that a reader can tell the owner, and the server that keeps the receipt,
-/// from later processes of the same pids.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Mark {
-    pid_domain: String,
-    start_mark: String,
-    server_pid: i32,
-    server_start_mark: String,
-}
+use crate::platform::process::{alive, ran_at};
 
 /// What became of a receipt's owner.
 #[derive(Debug, PartialEq, Eq)]
@@ -24,32 +13,16 @@ pub(super) enum Owner {
     Gone { certain: bool },
 }
 
-impl Mark {
-    /// The mark of a running process that this server publishes; `None` where it is not running or cannot be told from a
-    /// later one.
-    pub(super) fn of(pid: i32) -> Option<Self> {
-        let server_pid = i32::try_from(std::process::id()).ok()?;
-        let mark = Self {
-            pid_domain: own_pid_domain()?,
-            start_mark: start_mark(pid)?,
-            server_pid,
-            server_start_mark: start_mark(server_pid)?,
-        };
-        // A zombie has a start mark, too.
-        alive(pid).then_some(mark)
-    }
-}
-
 impl Record {
     /// Holds the receipt, which was read before, against the process that has its pid now.
     pub(super) fn owner(&self) -> Result<Owner, Refusal> {
         let pid = self.pid;
         if let Some(mark) = &self.mark {
-            if own_pid_domain().as_ref() != Some(&mark.pid_domain) {
-                return Err(Refusal::OtherPidDomain);
-            }
-            let lives = is_still(pid, &mark.start_mark) && is_still(mark.server_pid, &mark.server_start_mark);
-            return Ok(if lives { Owner::Lives } else { Owner::Gone { certain: true } });
+            return match mark.is_current(pid) {
+                None => Err(Refusal::OtherPidDomain),
+                Some(true) => Ok(Owner::Lives),
+                Some(false) => Ok(Owner::Gone { certain: true }),
+            };
         }
         if ran_at(pid, i64::try_from(self.created_at_ms).unwrap_or(i64::MAX)) {
             Ok(Owner::Lives)

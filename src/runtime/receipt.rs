@@ -2,7 +2,7 @@
 
 use super::address::{Address, AddressError};
 use super::api::Descriptor;
-use super::owner::Mark;
+use super::mark::Mark;
 use crate::platform::files::{Stamp, resolve};
 use crate::platform::private::Unfit;
 use crate::protocol::{

@@ -2,7 +2,7 @@
 //! existing writer has it, and the mark of the owner.
 
 use super::address::Address;
-use super::owner::Mark;
+use super::mark::Mark;
 use super::receipt::{CAPABILITIES, Refusal, SCHEMA, pid};
 use crate::platform::files::resolve;
 use crate::protocol::{EndpointCapability, Harness, RegisterParams, Supervisor, Token};

@@ -1,7 +1,5 @@
 //! The turns of a runtime as its events report them, for a submit whose answer does not wait for the end of its turn.
 
-use super::api::{Api, Reply};
-use super::attachment::Attachment;
 use super::error::{Error, RemoteError};
 use crate::limits;
 use crate::protocol::RuntimeEvent;
@@ -10,8 +8,8 @@ use serde::Deserialize;
 /// What was heard of turns.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
-    started: u64,
-    ended: u64,
+    pub(super) started: u64,
+    pub(super) ended: u64,
     /// What the agent said in the current turn, or in the last one.
     text: String,
     /// How the last turn ended: its reply, where its end holds one, or what went wrong.
@@ -48,41 +46,11 @@ impl Turns {
         self.end = Some(end);
     }
 
-    fn reply(&self) -> Result<String, Error> {
+    pub(super) fn reply(&self) -> Result<String, Error> {
         match &self.end {
             Some(Err(message)) => Err(Error::Remote(Box::new(RemoteError::execution(message)))),
             Some(Ok(Some(reply))) => Ok(reply.clone()),
             Some(Ok(None)) | None => Ok(self.text.clone()),
-        }
-    }
-}
-
-impl Attachment {
-    /// Runs a turn to its end: its reply. Supercode 0.5.150 answers a submit to a runtime that a foreign ACP agent backs
-    /// immediately, with the number of the agent's request; then the events of the turn say how it ends.
-    ///
-    /// # Errors
-    /// Those of the runtime and of the turn, and where the stream of events ends before the turn does.
-    pub async fn submit(&self, api: &Api, prompt: &str, images: &[String]) -> Result<String, Error> {
-        let mut turns = self.turns.subscribe();
-        let (started, ended) = {
-            let turns = turns.borrow();
-            (turns.started, turns.ended)
-        };
-        if let Reply::Text(reply) = api.submit(prompt, images).await? {
-            return Ok(reply);
-        }
-        let runs = turns.wait_for(|turns| turns.started > started || turns.ended > ended);
-        if tokio::time::timeout(limits::RUNTIME_CALL, runs).await.is_err() {
-            return Err(Error::malformed("it answered the prompt with a number and reported no turn"));
-        }
-        let gone = self.is_gone();
-        tokio::select! {
-            biased;
-            turns = turns.wait_for(|turns| turns.ended > ended) => {
-                api.clean(turns.map_err(|_| Error::Closed)?.reply()?)
-            }
-            () = gone => Err(Error::Closed),
         }
     }
 }
