@@ -13,6 +13,7 @@ mod side;
 mod tags;
 #[cfg(test)]
 mod tests;
+mod titles;
 mod transcript;
 
 use super::backward::end_of_lines;

@@ -1,12 +1,11 @@
 //! Where a session is now. It moves with `/cd`, into a worktree and out of it: then its program moves its file to the
 //! directory of the new project and appends a `relocated` record (seen with 2.1.332). A tool's plain `cd` moves nothing.
 
+use super::ReadError;
 use super::record::Record;
-use super::{ReadError, names};
 use crate::harness::text::{self, member};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use std::fs::File;
 use std::path::Path;
 
 /// The longest name of a project's directory that is the whole mark of its path.
@@ -40,19 +39,21 @@ impl Moves {
     }
 
     /// Returns where a session is that began in `began`. Its file lies in the directory of the project that it is in: where
-    /// that is another one and these records do not say which, those that were not read are looked through.
+    /// that is another one and these records do not say which, those that were not read are, by `unread`.
     pub fn workspace(
         self,
         began: Option<Box<str>>,
-        file: &File,
         path: &Path,
-        unread: bool,
+        unread: Option<impl FnOnce() -> Result<Self, ReadError>>,
     ) -> Result<Option<Box<str>>, ReadError> {
         if self.to.is_some() {
             return Ok(self.to);
         }
         let Some(began) = began else { return Ok(None) };
-        let moves = if unread && !lies_in_project(path, &began) { names::of(file, path)?.moves } else { self };
+        let moves = match unread.filter(|_| !lies_in_project(path, &began)) {
+            Some(read) => read()?,
+            None => self,
+        };
         if moves.to.is_some() {
             return Ok(moves.to);
         }

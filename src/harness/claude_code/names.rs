@@ -1,8 +1,9 @@
 //! What a list needs of a transcript and the two ends of it need not hold: the names that it was given, and its moves.
 
+use super::ReadError;
 use super::moved::Moves;
 use super::record::Record;
-use super::{ReadError, transcript::Titles};
+use super::titles::Titles;
 use crate::harness::middle::{Prefix, scan};
 use crate::limits;
 use memchr::memmem::Finder;

@@ -2,7 +2,8 @@
 
 use super::moved::Moves;
 use super::record::{Record, command};
-use super::{is_agent, message, side};
+use super::titles::Titles;
+use super::{is_agent, message, names, side};
 use crate::harness::backward::Backward;
 use crate::harness::jsonl::HeadTail;
 use crate::harness::text::{self, member};
@@ -35,29 +36,6 @@ static NEEDLES: LazyLock<Needles> = LazyLock::new(|| Needles {
     relocated: Finder::new("\"relocated\""),
     worktree: Finder::new("\"worktree-state\""),
 });
-
-/// The names that records give. An empty one takes an earlier one away.
-#[derive(Clone, Default)]
-pub struct Titles {
-    custom: Option<Box<str>>,
-    ai: Option<Box<str>>,
-}
-
-impl Titles {
-    /// Returns what one record says.
-    pub fn of(record: &Record<'_>) -> Self {
-        let title = |raw: Option<&RawValue>| member(raw).map(|title| text::title(&title).unwrap_or_default());
-        Self {
-            custom: title(record.custom_title.filter(|_| record.is("custom-title"))),
-            ai: title(record.ai_title.filter(|_| record.is("ai-title"))),
-        }
-    }
-
-    /// Adds what was said before: the last name of each kind counts.
-    pub fn or(self, earlier: Self) -> Self {
-        Self { custom: self.custom.or(earlier.custom), ai: self.ai.or(earlier.ai) }
-    }
-}
 
 /// What the ends of a transcript tell.
 #[derive(Default)]
@@ -118,7 +96,8 @@ impl Facts {
             facts.workspace = ends.last_string("cwd").and_then(|cwd| text::workspace(&cwd));
         }
         let moves = std::mem::take(&mut facts.moves);
-        facts.workspace = moves.workspace(facts.workspace, file, &source.path, !facts.whole)?;
+        let unread = (!facts.whole).then_some(|| Ok(names::of(file, &source.path)?.moves));
+        facts.workspace = moves.workspace(facts.workspace, &source.path, unread)?;
         if facts.updated_at_ms.is_none() {
             facts.updated_at_ms = ends.last_string("timestamp").and_then(|time| text::time(&time));
         }

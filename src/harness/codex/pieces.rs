@@ -3,14 +3,13 @@
 //! page from its end costs no more than reading it a few times. Where even these would take too much memory, only the
 //! last of them are kept.
 
-use super::rollout::Rollout;
 use crate::harness::{Progress, ReadError};
 use crate::limits;
 use crate::platform::files::Stamp;
 use ruzstd::decoding::StreamingDecoder;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use std::collections::VecDeque;
-use std::io::Read;
+use std::io::{self, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 
 const PIECE: u64 = limits::UNPACKED_PIECE as u64;
@@ -28,14 +27,19 @@ pub struct Pieces {
 static LAST: Mutex<Option<(Stamp, Arc<Pieces>)>> = Mutex::new(None);
 
 impl Pieces {
-    /// The pieces that hold a part of a rollout's text, made unless they are known.
-    pub fn of(rollout: &Rollout, from: u64, to: u64, progress: &dyn Progress) -> Result<Arc<Self>, ReadError> {
-        let stamp = rollout.stamp()?;
+    /// Returns the pieces that hold a part of the text of a file with this stamp. Makes them unless they are known, from
+    /// `text`, which returns at most so many bytes of the text from its start.
+    pub fn of<R: Read>(
+        stamp: Stamp,
+        (from, to): (u64, u64),
+        text: impl FnOnce(u64) -> io::Result<R>,
+        progress: &dyn Progress,
+    ) -> Result<Arc<Self>, ReadError> {
         let last = LAST.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some((_, pieces)) = last.filter(|(known, pieces)| *known == stamp && pieces.hold(from, to)) {
             return Ok(pieces);
         }
-        let pieces = Arc::new(Self::make(rollout, to, progress)?);
+        let pieces = Arc::new(Self::make(text(to.min(limits::UNPACKED_MAX).next_multiple_of(PIECE))?, progress)?);
         *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some((stamp, pieces.clone()));
         Ok(pieces)
     }
@@ -44,8 +48,7 @@ impl Pieces {
         self.first * PIECE <= from && to <= self.end
     }
 
-    fn make(rollout: &Rollout, to: u64, progress: &dyn Progress) -> Result<Self, ReadError> {
-        let mut stream = rollout.text(to.min(limits::UNPACKED_MAX).next_multiple_of(PIECE))?;
+    fn make(mut stream: impl Read, progress: &dyn Progress) -> Result<Self, ReadError> {
         let (mut pieces, mut bytes) = (Self { first: 0, kept: VecDeque::new(), end: 0 }, 0);
         loop {
             let mut piece = Vec::new();
@@ -77,7 +80,7 @@ impl Pieces {
         let mut text = Vec::new();
         for piece in first..last {
             let Some(packed) = self.kept.get((piece - self.first) as usize) else { break };
-            let mut stream = StreamingDecoder::new(packed.as_slice()).map_err(std::io::Error::other)?;
+            let mut stream = StreamingDecoder::new(packed.as_slice()).map_err(io::Error::other)?;
             stream.read_to_end(&mut text)?;
         }
         Ok((first * PIECE, text))

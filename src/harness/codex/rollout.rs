@@ -191,7 +191,8 @@ impl Text for Placed<'_> {
         let known = |window: &Window| window.start <= offset && end <= window.start + window.text.len() as u64;
         if !known(&self.window.borrow()) {
             let end = end.min(self.rollout.end);
-            let (start, text) = Pieces::of(self.rollout, offset, end, self.progress)?.read(offset, end)?;
+            let (stamp, text) = (self.rollout.stamp()?, |max| self.rollout.text(max));
+            let (start, text) = Pieces::of(stamp, (offset, end), text, self.progress)?.read(offset, end)?;
             self.window.replace(Window { start, text });
         }
         let window = self.window.borrow();

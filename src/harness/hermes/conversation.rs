@@ -1,6 +1,6 @@
 //! The messages of a session, and of those that it goes on from: a long conversation is cut into several.
 
-use super::database::{Origin, kept};
+use super::origin::Origin;
 use super::record::{SUMMARIES, Stored};
 use crate::harness::database::{Columns, bounded, has_row, read_session};
 use crate::harness::pages::Gathered;
@@ -84,6 +84,16 @@ pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadEr
     })
 }
 
+/// The condition that leaves out rows which a person took back. What was compacted in place is history: its rows are not
+/// active, but marked as compacted.
+pub fn kept(messages: &Columns) -> &'static str {
+    match (messages.has("active"), messages.has("compacted")) {
+        (true, true) => "and (active = 1 or compacted = 1)",
+        (true, false) => "and active = 1",
+        (false, _) => "",
+    }
+}
+
 /// The messages of sessions that are still part of the conversation.
 pub struct Conversation<'c> {
     connection: &'c Connection,
@@ -101,7 +111,7 @@ impl<'c> Conversation<'c> {
     fn whole(connection: &'c Connection, session: &str) -> rusqlite::Result<Self> {
         let mut whole = Self::alone(connection, session)?;
         let mut origin = Origin::find(connection, session)?;
-        while let Some(id) = origin.as_ref().and_then(Origin::session) {
+        while let Some(id) = origin.as_ref().and_then(|origin| origin.session.clone()) {
             let before = Origin::find(connection, &id)?;
             let parent = origin.and_then(|origin| origin.parent(|_| before.as_ref()));
             let goes_on = parent.is_some_and(|parent| parent.relation == Relation::Continuation);

@@ -1,17 +1,13 @@
 //! What a list needs of the database. Its columns grew from version to version, so each is asked for only where it is.
 
-use super::conversation::Conversation;
-use super::record::Content;
+use super::conversation::{Conversation, kept};
+use super::origin::{self, Origin};
+use super::record::{Content, milliseconds};
 use crate::harness::database::{Columns, bounded, each_listed, integer, read_list, real, short, text as column};
 use crate::harness::{ReadError, Reading, Run, Session, Source, text};
 use crate::limits;
-use crate::protocol::{Parent, Relation};
-use rusqlite::{Connection, OptionalExtension, Row};
-use std::borrow::Cow;
+use rusqlite::{Connection, Row};
 use std::collections::HashMap;
-
-/// A parent that was deleted.
-const ORPHANED: &str = "__orphaned__";
 
 /// Every session that has a message, but those that only mirror another program's.
 pub fn read(source: &Source, profile: Option<&str>) -> Result<Reading, ReadError> {
@@ -61,7 +57,7 @@ fn listing(connection: &Connection) -> rusqlite::Result<Option<String>> {
     if !columns.has("id") || !messages.has_all(&needed) {
         return Ok(None);
     }
-    let origin = origin(&columns);
+    let origin = origin::columns(&columns);
     let wanted = ["model", "title", "profile_name", "archived", "display_name"];
     let wanted = wanted.map(|name| match name {
         "model" | "profile_name" => short(columns.or_null(name)),
@@ -104,26 +100,6 @@ fn runs(connection: &Connection) -> rusqlite::Result<HashMap<String, Vec<Run>>> 
     Ok(runs)
 }
 
-/// The condition that leaves out rows which a person took back. What was compacted in place is history: its rows are not
-/// active, but marked as compacted.
-pub fn kept(messages: &Columns) -> &'static str {
-    match (messages.has("active"), messages.has("compacted")) {
-        (true, true) => "and (active = 1 or compacted = 1)",
-        (true, false) => "and active = 1",
-        (false, _) => "",
-    }
-}
-
-/// The columns of an [`Origin`].
-fn origin(columns: &Columns) -> String {
-    let names = ["parent_session_id", "source", "model_config", "started_at", "ended_at", "end_reason", "cwd"];
-    let column = |name| match name {
-        "model_config" => bounded(columns.or_null(name), limits::HEAD_MAX),
-        _ => short(columns.or_null(name)),
-    };
-    names.map(column).join(", ")
-}
-
 fn session(row: &Row<'_>, source: &Source) -> Option<Session> {
     let mut session = Session::new(&column(row, 0)?, source);
     session.updated_at_ms = Some(milliseconds(real(row, 13)?));
@@ -133,11 +109,6 @@ fn session(row: &Row<'_>, source: &Source) -> Option<Session> {
     session.profile = column(row, 10).map(Box::from);
     session.archived = integer(row, 11).is_some_and(|archived| archived != 0);
     Some(session)
-}
-
-/// A time in seconds, in milliseconds. A float holds microseconds exactly enough, milliseconds alone it may miss.
-pub fn milliseconds(seconds: f64) -> i64 {
-    ((seconds * 1e6).round() as i64).div_euclid(1_000)
 }
 
 /// The directory of a session, or of the nearest one that it came from: branches and subagents name none.
@@ -151,95 +122,4 @@ fn workspace(known: &HashMap<String, Origin>, id: &str) -> Option<Box<str>> {
         next = origin.session.as_deref();
     }
     None
-}
-
-/// What tells where a session came from.
-pub struct Origin {
-    session: Option<String>,
-    source: Option<String>,
-    marks: Marks,
-    started: f64,
-    ended: f64,
-    end_reason: Option<String>,
-    cwd: Option<String>,
-}
-
-impl Origin {
-    fn of(row: &Row<'_>) -> Self {
-        let member = |at| column(row, at).map(Cow::into_owned);
-        Self {
-            session: member(1),
-            source: member(2),
-            marks: member(3).map(|config| Marks::of(&config)).unwrap_or_default(),
-            started: real(row, 4).unwrap_or_default(),
-            ended: real(row, 5).unwrap_or(f64::INFINITY),
-            end_reason: member(6),
-            cwd: member(7),
-        }
-    }
-
-    /// Looks one session up.
-    pub fn find(connection: &Connection, id: &str) -> rusqlite::Result<Option<Self>> {
-        let columns = origin(&Columns::of(connection, "sessions")?);
-        let query = format!("select 0, {columns} from sessions where id = ?");
-        connection.query_row(&query, [id], |row| Ok(Self::of(row))).optional()
-    }
-
-    /// The session that it names as its parent, however it came from it.
-    pub fn session(&self) -> Option<String> {
-        self.session.clone()
-    }
-
-    fn is_mirror(&self) -> bool {
-        self.marks.is_mirror
-    }
-
-    /// The session that it came from, and how. The program marks branches, subagents and resets; old ones it knows by how
-    /// their parent ended, and takes what is left for subagents. A reset begins a conversation of its own.
-    pub fn parent<'o>(&self, find: impl Fn(&str) -> Option<&'o Self>) -> Option<Parent> {
-        let own = self.session.as_deref();
-        let (id, relation) = if let Some(delegated) = self.marks.delegated_from.as_deref() {
-            (own.or(Some(delegated)), Relation::Subagent)
-        } else if self.source.as_deref() == Some("subagent") {
-            (own, Relation::Subagent)
-        } else if let Some(branched) = self.marks.branched_from.as_deref() {
-            (own.or(Some(branched)), Relation::Branch)
-        } else if self.marks.is_reset {
-            return None;
-        } else {
-            (own, self.relation(find(own?)?)?)
-        };
-        Some(Parent { session_id: id.filter(|id| *id != ORPHANED).map(str::to_owned), relation })
-    }
-
-    fn relation(&self, parent: &Self) -> Option<Relation> {
-        match parent.end_reason.as_deref() {
-            Some(reason) if reason.ends_with("reset") || reason == "new_session" => None,
-            Some("branched") if self.started >= parent.ended => Some(Relation::Branch),
-            Some("compression") if self.source.as_deref() != Some("tool") => Some(Relation::Continuation),
-            _ => Some(Relation::Subagent),
-        }
-    }
-}
-
-/// What a session's configuration says of where it came from.
-#[derive(Default)]
-struct Marks {
-    delegated_from: Option<String>,
-    branched_from: Option<String>,
-    is_reset: bool,
-    is_mirror: bool,
-}
-
-impl Marks {
-    fn of(config: &str) -> Self {
-        let config = text::value(config).unwrap_or_default();
-        let id = |name: &str| config[name].as_str().filter(|id| id.len() <= limits::DATABASE_NAME).map(str::to_owned);
-        Self {
-            delegated_from: id("_delegate_from"),
-            branched_from: id("_branched_from"),
-            is_reset: config["_reset_from"].is_string(),
-            is_mirror: config.get("_supercode_mirror").is_some(),
-        }
-    }
 }

@@ -2,6 +2,7 @@
 
 mod conversation;
 mod database;
+mod origin;
 mod record;
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,5 @@
 //! A row of messages.
 
-use super::database::milliseconds;
 use crate::harness::database::{Columns, bounded, integer, left_out, real, size, text as column, text_or_size};
 use crate::harness::messages::{arguments, image, kind, other, unknown};
 use crate::harness::text;
@@ -14,6 +13,11 @@ use std::borrow::Cow;
 pub const SUMMARIES: [&str; 2] = ["[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:"];
 /// How a content begins that is no text but JSON.
 const STRUCTURED: &str = "\0json:";
+
+/// A time in seconds, in milliseconds. A float holds microseconds exactly enough, milliseconds alone it may miss.
+pub fn milliseconds(seconds: f64) -> i64 {
+    ((seconds * 1e6).round() as i64).div_euclid(1_000)
+}
 
 /// A message as it is kept.
 pub struct Stored {

@@ -4,24 +4,24 @@ use super::chain::Chain;
 use super::database::{Events, event_text, is_packed_away};
 use super::event::Event;
 use super::is_transcript;
-use super::parts::{self, Position};
+use super::parts;
+use super::position::Position;
 use crate::harness::backward::{Backward, end_of_lines};
 use crate::harness::database::{Columns, read_session};
 use crate::harness::pages::Gathered;
 use crate::harness::{End, Page, PageRequest, Progress, ReadError, Session};
 use crate::platform::files::open_regular;
 use rusqlite::{Connection, OptionalExtension, params};
-use std::fmt;
 use std::ops::ControlFlow;
 
 /// The place behind all events.
 pub fn end(session: &Session, progress: &dyn Progress) -> Result<End, ReadError> {
-    let at = |place: Place| End { cursor: place.to_string(), count: None };
+    let at = |position: Position| End { cursor: position.to_string(), count: None };
     if !session.parts.is_empty() {
-        return Ok(at(Place::Part { part: 0, at: 0, rest: parts::ends(session, progress)? }));
+        return Ok(at(Position::Part { part: 0, at: 0, rest: parts::ends(session, progress)? }));
     }
     if is_transcript(&session.location) {
-        return Ok(at(Place::Line(end_of_lines(&open_regular(&session.location)?, progress)?, Chain::Leaf)));
+        return Ok(at(Position::Line(end_of_lines(&open_regular(&session.location)?, progress)?, Chain::Leaf)));
     }
     let end = read_session(session, None, |connection| {
         if Events::of(connection)?.is_none() {
@@ -31,14 +31,14 @@ pub fn end(session: &Session, progress: &dyn Progress) -> Result<End, ReadError>
         let seq: Option<i64> = connection.query_row(newest, [&session.id], |row| row.get(0)).optional()?;
         let Some(seq) = seq else {
             let packed = is_packed_away(connection, &session.id)?;
-            return Ok(packed.then_some(Place::Row(0, Chain::Leaf)));
+            return Ok(packed.then_some(Position::Row(0, Chain::Leaf)));
         };
         let listed = match self::newest(connection, &session.id)? {
-            Place::Listed(..) => last_listed(connection, &session.id)?,
+            Position::Listed(..) => last_listed(connection, &session.id)?,
             _ => None,
         };
-        let row = Place::Row(seq.saturating_add(1), Chain::Leaf);
-        Ok(Some(listed.map_or(row, |(position, seq)| Place::Behind(position, seq))))
+        let row = Position::Row(seq.saturating_add(1), Chain::Leaf);
+        Ok(Some(listed.map_or(row, |(position, seq)| Position::Behind(position, seq))))
     })?;
     end.map(at).ok_or(ReadError::Vanished)
 }
@@ -49,95 +49,37 @@ fn last_listed(connection: &Connection, session: &str) -> rusqlite::Result<Optio
     connection.query_row(query, [session], |row| Ok((row.get(0)?, row.get(1)?))).optional()
 }
 
-/// A place between two events.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Place {
-    /// Before an event of the database's list of the current branch: its position, and its number.
-    Listed(i64, i64),
-    /// Behind an event of that list.
-    Behind(i64, i64),
-    /// Before an event of the database by its number, and what is looked for there.
-    Row(i64, Chain),
-    /// Before a line of a transcript, and what is looked for there.
-    Line(u64, Chain),
-    /// Before a line of one of several transcripts, and where older events are in each.
-    Part { part: usize, at: u64, rest: Vec<Position> },
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Listed(position, seq) => write!(f, "listed {position} {seq}"),
-            Self::Behind(position, seq) => write!(f, "behind {position} {seq}"),
-            Self::Row(seq, chain) => write!(f, "row {seq} {}", chain.to_cursor()),
-            Self::Line(at, chain) => write!(f, "line {at} {}", chain.to_cursor()),
-            Self::Part { rest, .. } => {
-                let rest: Vec<_> = rest.iter().map(|(at, chain)| (at, chain.to_cursor())).collect();
-                write!(f, "parts {} {}", rest.len(), serde_json::json!(rest))
-            }
-        }
-    }
-}
-
-impl Place {
-    /// The name of the event's own place, however it was found.
-    fn own(&self) -> String {
-        match self {
-            Self::Listed(_, at) | Self::Behind(_, at) | Self::Row(at, _) => at.to_string(),
-            Self::Line(at, _) => at.to_string(),
-            Self::Part { part, at, .. } => format!("{part}.{at}"),
-        }
-    }
-
-    fn parse(cursor: &str) -> Option<Self> {
-        let mut parts = cursor.splitn(3, ' ');
-        let (kind, number, rest) = (parts.next()?, parts.next()?, parts.next()?);
-        Some(match kind {
-            "listed" => Self::Listed(number.parse().ok()?, rest.parse().ok()?),
-            "behind" => Self::Behind(number.parse().ok()?, rest.parse().ok()?),
-            "row" => Self::Row(number.parse().ok()?, Chain::from_cursor(rest)?),
-            "line" => Self::Line(number.parse().ok()?, Chain::from_cursor(rest)?),
-            "parts" => {
-                let rest: Vec<(u64, String)> = serde_json::from_str(rest).ok()?;
-                let rest = rest.into_iter().map(|(at, chain)| Some((at, Chain::from_cursor(&chain)?)));
-                Self::Part { part: 0, at: 0, rest: rest.collect::<Option<_>>()? }
-            }
-            _ => return None,
-        })
-    }
-}
-
 /// Reads one page.
 pub fn page(session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
-    let from = request.cursor.map(|cursor| Place::parse(cursor).ok_or(ReadError::Cursor)).transpose()?;
+    let from = request.cursor.map(|cursor| Position::parse(cursor).ok_or(ReadError::Cursor)).transpose()?;
     let begin = || (Gathered::new(request), true);
-    let take = |(gathered, ended): &mut (Gathered<Place>, bool), event: &Event<'_>, place: Place| {
+    let take = |(gathered, ended): &mut (Gathered<Position>, bool), event: &Event<'_>, position: Position| {
         let Some(message) = event.message() else { return ControlFlow::Continue(()) };
         // Only a message that has no room any more shows that there is another page.
         if gathered.is_full() {
             *ended = false;
             return ControlFlow::Break(());
         }
-        gathered.push(message, event.bytes(), place);
+        gathered.push(message, event.bytes(), position);
         if gathered.count() > request.limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let (gathered, ended) = backwards(session, from, request.progress, begin, take)?;
-    Ok(gathered.into_placed(ended, Place::to_string, Place::own))
+    Ok(gathered.into_placed(ended, Position::to_string, Position::own))
 }
 
 /// Goes through the events of the current branch, from the newest or from a place on. What is taken is begun anew where
 /// the database changed meanwhile.
 pub fn backwards<T>(
     session: &Session,
-    from: Option<Place>,
+    from: Option<Position>,
     progress: &dyn Progress,
     begin: impl Fn() -> T,
-    take: impl Fn(&mut T, &Event<'_>, Place) -> ControlFlow<()>,
+    take: impl Fn(&mut T, &Event<'_>, Position) -> ControlFlow<()>,
 ) -> Result<T, ReadError> {
     if !session.parts.is_empty() {
         let from = match from {
             None => None,
-            Some(Place::Part { rest, .. }) => Some(rest),
+            Some(Position::Part { rest, .. }) => Some(rest),
             Some(_) => return Err(ReadError::Cursor),
         };
         return parts::backwards(session, from, progress, begin(), take);
@@ -148,16 +90,16 @@ pub fn backwards<T>(
     read_session(session, Some(progress), |connection| {
         let way = match &from {
             None => Some(newest(connection, &session.id)?),
-            Some(Place::Listed(position, seq)) => {
+            Some(Position::Listed(position, seq)) => {
                 let listed = is_listed(connection, &session.id, *position, *seq)?;
-                listed.then_some(Place::Listed(*position, *seq))
+                listed.then_some(Position::Listed(*position, *seq))
             }
-            Some(Place::Behind(position, seq)) => {
+            Some(Position::Behind(position, seq)) => {
                 let listed = is_listed(connection, &session.id, *position, *seq)?;
-                listed.then_some(Place::Listed(position.saturating_add(1), *seq))
+                listed.then_some(Position::Listed(position.saturating_add(1), *seq))
             }
-            Some(Place::Row(seq, chain)) => Some(Place::Row(*seq, chain.clone())),
-            Some(Place::Line(..) | Place::Part { .. }) => None,
+            Some(Position::Row(seq, chain)) => Some(Position::Row(*seq, chain.clone())),
+            Some(Position::Line(..) | Position::Part { .. }) => None,
         };
         let Some(way) = way else { return Ok(Err(ReadError::Cursor)) };
         rows(connection, &session.id, way, progress, &begin, &take)
@@ -166,14 +108,14 @@ pub fn backwards<T>(
 
 fn lines<T>(
     session: &Session,
-    from: Option<Place>,
+    from: Option<Position>,
     progress: &dyn Progress,
     begin: impl Fn() -> T,
-    take: impl Fn(&mut T, &Event<'_>, Place) -> ControlFlow<()>,
+    take: impl Fn(&mut T, &Event<'_>, Position) -> ControlFlow<()>,
 ) -> Result<T, ReadError> {
     let (place, mut chain) = match from {
         None => (None, Chain::Leaf),
-        Some(Place::Line(at, chain)) => (Some(at), chain),
+        Some(Position::Line(at, chain)) => (Some(at), chain),
         Some(_) => return Err(ReadError::Cursor),
     };
     let file = open_regular(&session.location)?;
@@ -183,7 +125,7 @@ fn lines<T>(
         && let Some((at, line)) = lines.record()?
     {
         let Some(event) = Event::parse(line) else { continue };
-        if chain.take(&event) && take(&mut taken, &event, Place::Line(at, chain.clone())).is_break() {
+        if chain.take(&event) && take(&mut taken, &event, Position::Line(at, chain.clone())).is_break() {
             break;
         }
     }
@@ -193,10 +135,10 @@ fn lines<T>(
 fn rows<T>(
     connection: &Connection,
     session: &str,
-    from: Place,
+    from: Position,
     progress: &dyn Progress,
     begin: impl Fn() -> T,
-    take: impl Fn(&mut T, &Event<'_>, Place) -> ControlFlow<()>,
+    take: impl Fn(&mut T, &Event<'_>, Position) -> ControlFlow<()>,
 ) -> rusqlite::Result<Result<T, ReadError>> {
     let Some(events) = Events::of(connection)? else {
         return Ok(Err(ReadError::Malformed("no events of conversations in it".to_owned())));
@@ -206,7 +148,7 @@ fn rows<T>(
     }
     let columns = events.columns_or_sizes();
     let (query, before, mut chain) = match from {
-        Place::Listed(position, _) => (
+        Position::Listed(position, _) => (
             format!(
                 "select {columns}, event_seq, active_position from session_transcript_active_events a \
                  join transcript_events e on e.session_id = a.session_id and e.seq = a.event_seq \
@@ -215,14 +157,14 @@ fn rows<T>(
             position,
             None,
         ),
-        Place::Row(seq, chain) => (
+        Position::Row(seq, chain) => (
             format!(
                 "select {columns}, seq from transcript_events e where session_id = ?1 and seq < ?2 order by seq desc"
             ),
             seq,
             Some(chain),
         ),
-        Place::Line(..) | Place::Part { .. } | Place::Behind(..) => return Ok(Err(ReadError::Cursor)),
+        Position::Line(..) | Position::Part { .. } | Position::Behind(..) => return Ok(Err(ReadError::Cursor)),
     };
     let mut statement = connection.prepare(&query)?;
     let mut rows = statement.query(params![session, before])?;
@@ -237,12 +179,12 @@ fn rows<T>(
         let text = event_text(row);
         let Some(event) = text.as_deref().and_then(Event::parse) else { continue };
         let place = match &mut chain {
-            None => Place::Listed(row.get(4)?, seq),
+            None => Position::Listed(row.get(4)?, seq),
             Some(chain) => {
                 if !chain.take(&event) {
                     continue;
                 }
-                Place::Row(seq, chain.clone())
+                Position::Row(seq, chain.clone())
             }
         };
         if take(&mut taken, &event, place).is_break() {
@@ -253,7 +195,7 @@ fn rows<T>(
 }
 
 /// Where the newest event is found: in the list of the current branch if that is up to date, else among all events.
-fn newest(connection: &Connection, session: &str) -> rusqlite::Result<Place> {
+fn newest(connection: &Connection, session: &str) -> rusqlite::Result<Position> {
     let state = Columns::of(connection, "session_transcript_index_state")?;
     let list = Columns::of(connection, "session_transcript_active_events")?;
     let known = state.has_all(&["session_id", "indexed_seq", "needs_rebuild"])
@@ -267,7 +209,7 @@ fn newest(connection: &Connection, session: &str) -> rusqlite::Result<Place> {
             .query_row([session], |row| row.get::<_, Option<bool>>(0))
             .optional()?
             == Some(Some(true));
-    Ok(if current { Place::Listed(i64::MAX, i64::MAX) } else { Place::Row(i64::MAX, Chain::Leaf) })
+    Ok(if current { Position::Listed(i64::MAX, i64::MAX) } else { Position::Row(i64::MAX, Chain::Leaf) })
 }
 
 fn is_listed(connection: &Connection, session: &str, position: i64, seq: i64) -> rusqlite::Result<bool> {

@@ -12,6 +12,7 @@ mod index;
 mod live;
 mod load;
 mod parts;
+mod position;
 mod prompt;
 mod registered;
 #[cfg(test)]

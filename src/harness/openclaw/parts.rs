@@ -3,7 +3,7 @@
 
 use super::chain::Chain;
 use super::event::Event;
-use super::load::Place;
+use super::position::{FilePosition, Position};
 use crate::harness::backward::{Backward, end_of_lines};
 use crate::harness::{Progress, ReadError, Session};
 use crate::platform::files::open_regular;
@@ -11,26 +11,23 @@ use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// A position in one transcript, and what is looked for before it.
-pub type Position = (u64, Chain);
-
 /// The files of a session.
 pub fn files(session: &Session) -> impl Iterator<Item = &Path> {
     std::iter::once(&*session.location).chain(session.parts.iter().map(|part| &*part.path))
 }
 
 /// The positions behind all events.
-pub fn ends(session: &Session, progress: &dyn Progress) -> Result<Vec<Position>, ReadError> {
+pub fn ends(session: &Session, progress: &dyn Progress) -> Result<Vec<FilePosition>, ReadError> {
     files(session).map(|path| Ok((end_of_lines(&open_regular(path)?, progress)?, Chain::Leaf))).collect()
 }
 
 /// Goes through the events of all transcripts, from the newest or from a place on.
 pub fn backwards<T>(
     session: &Session,
-    from: Option<Vec<Position>>,
+    from: Option<Vec<FilePosition>>,
     progress: &dyn Progress,
     mut taken: T,
-    take: impl Fn(&mut T, &Event<'_>, Place) -> ControlFlow<()>,
+    take: impl Fn(&mut T, &Event<'_>, Position) -> ControlFlow<()>,
 ) -> Result<T, ReadError> {
     let opened: Vec<File> = files(session).map(open_regular).collect::<Result<_, _>>()?;
     let positions = match from {
@@ -56,7 +53,7 @@ pub fn backwards<T>(
             }
         }
         let rest = streams.iter().map(|stream| stream.position.clone()).collect();
-        if take(&mut taken, &event, Place::Part { part, at: pending.at, rest }).is_break() {
+        if take(&mut taken, &event, Position::Part { part, at: pending.at, rest }).is_break() {
             break;
         }
     }
@@ -73,7 +70,7 @@ fn newest(streams: &[Stream<'_>]) -> Option<usize> {
 struct Stream<'a> {
     lines: Backward<'a, File>,
     /// Where the events end that are still to be taken.
-    position: Position,
+    position: FilePosition,
     pending: Option<Pending>,
 }
 

@@ -4,6 +4,7 @@
 mod database;
 mod engine;
 mod files;
+mod first_form;
 mod record;
 #[cfg(test)]
 mod tests;

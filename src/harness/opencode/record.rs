@@ -1,6 +1,6 @@
 //! A message and its parts, as both forms of the storage keep them.
 
-use super::engine::in_first_form;
+use super::first_form::in_first_form;
 use crate::harness::messages::{image, kind, other, unknown};
 use crate::harness::pages::long_block;
 use crate::harness::text;

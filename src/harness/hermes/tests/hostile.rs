@@ -63,7 +63,7 @@ proptest! {
     #[test]
     fn milliseconds_are_those_that_were_meant(milliseconds in 0_i64..4_000_000_000_000, micros in 0_i64..1_000) {
         let seconds = (milliseconds * 1_000 + micros) as f64 / 1e6;
-        prop_assert_eq!(database::milliseconds(seconds), milliseconds);
+        prop_assert_eq!(super::record::milliseconds(seconds), milliseconds);
     }
 }
 
