@@ -1,16 +1,12 @@
 //! Runtimes as a person names them, and what they answer in a person's words.
 
+use super::named::{self, CANDIDATES, SHORTEST};
 use super::output::{Failure, plain};
-use super::{FAILED, NOT_FOUND, USAGE, named};
+use super::{FAILED, NOT_FOUND, USAGE};
 use crate::protocol::{
     AttachParams, DiscoverParams, Door, Empty, Entry, ListParams, Query, Reason, Receipt, RpcError, State,
 };
 use crate::service::Local;
-
-/// A shorter beginning says too little.
-pub const SHORTEST: usize = 4;
-/// Of more candidates nobody chooses one.
-pub const CANDIDATES: usize = 10;
 
 /// The one runtime that is meant, by its id, its endpoint, its session's id, a beginning of these or a part of its
 /// session's title; and its receipt, where that was enough to find it.

@@ -1,6 +1,6 @@
 //! `tackroom message`: a text into a live Claude Code session, through a courier.
 
-use super::live::SHORTEST;
+use super::named::SHORTEST;
 use super::output::{self, Failure, plain};
 use super::{CourierArgs, FAILED, HELD, LookArgs, NOT_FOUND, REFUSED, USAGE, own_config};
 use crate::limits;

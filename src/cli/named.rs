@@ -1,11 +1,15 @@
 //! Sessions as a person names them.
 
-use super::live::{CANDIDATES, SHORTEST};
 use super::output::{Failure, plain};
 use super::{FAILED, NOT_FOUND, USAGE};
 use crate::harness::DESCRIPTORS;
 use crate::protocol::{DescribeParams, Entry, ListParams, Problem, Query};
 use crate::service::Local;
+
+/// A shorter beginning says too little.
+pub const SHORTEST: usize = 4;
+/// Of more candidates nobody chooses one.
+pub const CANDIDATES: usize = 10;
 
 /// The one entry that is meant, children included.
 pub fn find(local: &Local, id: &str) -> Result<Entry, Failure> {
