@@ -1,7 +1,7 @@
 //! A form that the agent asks a person to fill in: `elicitation/create`.
 
-use super::files::invalid;
-use super::session::{Answer, Session};
+use super::answer::{Answer, invalid};
+use super::session::Session;
 use super::words::{cut, raw};
 use super::{Elicitation, FormAnswer, Told};
 use crate::limits;

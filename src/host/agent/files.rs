@@ -1,16 +1,15 @@
 //! The files that an agent reads and writes through its host: those of its workspace, one after the other, as it asks.
 
+use super::answer::{Answer, busy, invalid, refused};
 use super::message::value;
-use super::session::Answer;
 use crate::limits;
 use crate::platform::within::{self, Root, Unfit};
 use agent_client_protocol_schema::v1::{
-    Error, ErrorCode, ReadTextFileRequest, ReadTextFileResponse, WriteTextFileRequest, WriteTextFileResponse,
+    Error, ReadTextFileRequest, ReadTextFileResponse, WriteTextFileRequest, WriteTextFileResponse,
 };
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::VecDeque;
-use std::path::Path;
 use std::sync::Arc;
 use tokio::task::JoinHandle;
 
@@ -127,25 +126,6 @@ fn lines(text: String, from: Option<u32>, limit: Option<u32>) -> String {
     let skipped = from.unwrap_or(1).saturating_sub(1) as usize;
     let limit = limit.map_or(usize::MAX, |limit| limit as usize);
     text.split_inclusive('\n').skip(skipped).take(limit).collect()
-}
-
-/// An answer that says what was wrong with what was asked.
-pub(super) fn invalid(message: String) -> Error {
-    Error::new(ErrorCode::InvalidParams.into(), message)
-}
-
-/// An answer that says that too much of a kind was asked and is not answered yet.
-pub(super) fn busy(kind: &str) -> Error {
-    Error::new(ErrorCode::InternalError.into(), format!("too many requests {kind} wait; let some be answered first"))
-}
-
-/// An answer that says why a path is not used.
-pub(super) fn refused(path: &Path, unfit: &Unfit) -> Error {
-    match unfit {
-        // Agents look for this very answer to tell a new file from an error.
-        Unfit::Absent => Error::resource_not_found(Some(path.display().to_string())),
-        _ => invalid(format!("{}: {unfit}", path.display())),
-    }
 }
 
 #[cfg(test)]

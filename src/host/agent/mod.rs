@@ -1,5 +1,6 @@
 //! The agent that is hosted: a child process that speaks the Agent Client Protocol over its pipes.
 
+mod answer;
 #[cfg(test)]
 mod captures;
 mod content;
@@ -17,10 +18,12 @@ mod prompt;
 mod requests;
 mod session;
 mod start;
+mod tail;
 mod terminal;
 mod tools;
 mod translate;
 mod usage;
+mod waits;
 mod words;
 
 pub use error::Error;

@@ -2,8 +2,8 @@
 
 use super::message::Message;
 use super::parse;
-use super::terminal::keep;
-use super::words::{Tail, short};
+use super::tail::{Tail, keep};
+use super::words::short;
 use super::{Error, Gone};
 use crate::enclosing::OF_A_SESSION;
 use crate::limits;

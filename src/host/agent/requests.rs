@@ -1,65 +1,15 @@
 //! What an agent asks of its host. What is done at once is answered at once; what takes time waits among its own kind, so that
 //! nothing that only waits keeps anything else from being done.
 
-use super::files::{Job, busy, invalid};
+use super::answer::{Answer, invalid};
+use super::files::Job;
 use super::message;
-use super::session::{Answer, Session};
+use super::session::Session;
+use super::waits::Kind;
 use super::{Told, permission, translate};
-use crate::limits;
 use agent_client_protocol_schema::v1;
 use serde::Deserialize;
 use serde_json::Value;
-use std::collections::HashMap;
-use tokio::task::{AbortHandle, Id, JoinSet};
-
-/// What is waited for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// A person.
-    Question,
-    /// The end of a command.
-    Exit,
-}
-
-/// The requests that wait.
-#[derive(Default)]
-pub(super) struct Waits {
-    tasks: JoinSet<Answer>,
-    of: HashMap<Id, (Value, Kind, AbortHandle)>,
-}
-
-impl Waits {
-    /// Whether one more may wait.
-    fn room(&self, kind: Kind) -> Result<(), v1::Error> {
-        let (max, name) = match kind {
-            Kind::Question => (limits::AGENT_QUESTIONS, "for a person"),
-            Kind::Exit => (limits::AGENT_WAITS, "for the end of a command"),
-        };
-        let waiting = self.of.values().filter(|(_, other, _)| *other == kind).count();
-        if waiting < max { Ok(()) } else { Err(busy(name)) }
-    }
-
-    fn push(&mut self, id: Value, kind: Kind, answer: impl Future<Output = Answer> + Send + 'static) {
-        let task = self.tasks.spawn(answer);
-        self.of.insert(task.id(), (id, kind, task));
-    }
-
-    /// The next answer; `None` where nothing waits. May be dropped and called again.
-    pub async fn done(&mut self) -> Option<(Value, Answer)> {
-        let (task, answer) = match self.tasks.join_next_with_id().await? {
-            Ok(done) => done,
-            Err(error) if error.is_cancelled() => (error.id(), Err(v1::Error::request_cancelled())),
-            Err(error) => (error.id(), Err(v1::Error::internal_error())),
-        };
-        self.of.remove(&task).map(|(id, ..)| (id, answer))
-    }
-
-    fn take_back(&mut self, id: &Value) {
-        if let Some((.., task)) = self.of.values().find(|(waiting, ..)| waiting == id) {
-            task.abort();
-        }
-    }
-}
 
 impl Session {
     pub(super) fn requested(&mut self, id: Value, method: &str, params: Value) {

@@ -1,15 +1,16 @@
 //! One session of an agent: what it says is taken in, one message after the other, and what it asks is answered.
 
+use super::answer::Answer;
 use super::facts::{Known, STATE, Switch};
 use super::files::Queue;
 use super::history::History;
 use super::message::{self, Message};
 use super::outside::{self, Outside};
 use super::process::Process;
-use super::requests::Waits;
 use super::terminal::Terminals;
 use super::tools::Tools;
 use super::translate::{self, When};
+use super::waits::Waits;
 use super::words::short;
 use super::{Ask, Facts, Gone, Options, Prompt, Told, TurnEnd, Usage, prompt};
 use crate::limits;
@@ -22,9 +23,6 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-
-/// An answer to the agent.
-pub(super) type Answer = Result<Value, v1::Error>;
 
 /// What a request of ours is for.
 enum Waiting {

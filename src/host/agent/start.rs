@@ -1,10 +1,11 @@
 //! From a program to an agent in a session, and what it does from then on.
 
+use super::answer::Answer;
 use super::facts::{called, harness};
 use super::history::History;
 use super::message::value;
 use super::process::Process;
-use super::session::{Answer, Session, said};
+use super::session::{Session, said};
 use super::words::short;
 use super::{Agent, Ask, Error, Gone, Options, Told};
 use crate::limits;

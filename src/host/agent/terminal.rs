@@ -2,10 +2,11 @@
 //! group that ends with the terminal, the agent and the host. What leaves the group, by a session of its own, lives on; so may
 //! what it started where the host is killed (see [`crate::platform::child`]).
 
-use super::files::{invalid, refused};
+use super::answer::{invalid, refused};
 use super::message::value;
 use super::process;
-use super::words::{Tail, cut};
+use super::tail::{Tail, keep};
+use super::words::cut;
 use crate::limits;
 use crate::platform::child::{self, Group, Stop};
 use crate::platform::within::{self, Root};
@@ -19,7 +20,6 @@ use std::io;
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
-use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::ChildStdout;
 use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -174,14 +174,4 @@ async fn run(
         exit = exit.exit_code(status.code().and_then(|code| u32::try_from(code).ok())).signal(child::signal(status));
     }
     told.send_replace(Some(exit));
-}
-
-/// Keeps the last that comes.
-pub(super) async fn keep(from: Option<impl AsyncRead + Unpin>, output: &Mutex<Tail>) {
-    let Some(mut from) = from else { return };
-    let mut buffer = [0; 8 << 10];
-    while let Ok(length @ 1..) = from.read(&mut buffer).await {
-        let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
-        output.push(buffer.get(..length).unwrap_or_default());
-    }
 }

@@ -6,8 +6,9 @@
 
 use super::content;
 use super::message::value;
+use super::tail::Tail;
 use super::terminal::Terminals;
-use super::words::{Tail, cut};
+use super::words::cut;
 use crate::limits;
 use agent_client_protocol_schema::v1::{ToolCallContent, ToolCallUpdateFields};
 use serde_json::{Map, Value, json};
