@@ -36,6 +36,8 @@ pub const QUERY_TEXT: usize = 4 << 10;
 pub const SCOPE_SILENCE: Duration = Duration::from_secs(3);
 /// Scopes that are resolved at the same time.
 pub const SCOPES_RESOLVING: usize = 16;
+/// Characters of a question's summary.
+pub const QUESTION_CHARS: usize = 200;
 /// Characters of the shortest beginning of an id that names an entry.
 pub const SHORT_ID: usize = 4;
 /// Candidates that an ambiguous reference lists when the client does not say, and at most.

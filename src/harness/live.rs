@@ -23,6 +23,8 @@ pub struct Live {
     pub stopped: bool,
     /// What it waits for, in its own words.
     pub waiting_for: Option<String>,
+    /// When its status began, in epoch milliseconds, as its harness records it.
+    pub since_ms: Option<i64>,
     /// The directory that it works in.
     pub workspace: Option<Box<str>>,
     /// When the process took it up, in epoch milliseconds.
@@ -46,6 +48,7 @@ impl Live {
             status: None,
             stopped: false,
             waiting_for: None,
+            since_ms: None,
             workspace: None,
             started_at_ms: None,
             updated_at_ms: None,
@@ -57,7 +60,7 @@ impl Live {
     /// The same, with nothing told of what it does where its process is stopped.
     pub fn unless_stopped(self) -> Self {
         match process::is_stopped(self.pid) {
-            true => Self { stopped: true, status: None, waiting_for: None, has_door: false, ..self },
+            true => Self { stopped: true, status: None, waiting_for: None, since_ms: None, has_door: false, ..self },
             false => self,
         }
     }

@@ -4,7 +4,7 @@ use super::agent::FormAnswer;
 use super::fault::Fault;
 use super::feed::{bounded, payload as event};
 use crate::limits;
-use crate::protocol::{Decision, ElicitedAction};
+use crate::protocol::{Decision, ElicitedAction, Question, QuestionKind};
 use crate::runtime::form::Form;
 use crate::runtime::wire::{Answer, Response};
 use serde_json::{Map, Value, json};
@@ -25,8 +25,8 @@ pub(super) struct Approvals {
 
 #[derive(Debug)]
 struct Pending {
-    /// What is waited for, in a few words.
-    waiting_for: String,
+    /// The tool that is to be approved, or the message of the form.
+    subject: String,
     /// Whether the end of the turn that runs is its end.
     of_turn: bool,
     wanted: Wanted,
@@ -60,8 +60,8 @@ impl Approvals {
         decide: oneshot::Sender<Decision>,
     ) -> (u64, Payload) {
         let tool = payload.get("tool").and_then(Value::as_str).unwrap_or("a tool");
-        let waiting_for = format!("approval of {tool}");
-        self.ask("approval", payload, Pending { waiting_for, of_turn, wanted: Wanted::Decision(decisions, decide) })
+        let subject = tool.to_owned();
+        self.ask("approval", payload, Pending { subject, of_turn, wanted: Wanted::Decision(decisions, decide) })
     }
 
     /// Asks for a form to be filled in.
@@ -73,8 +73,8 @@ impl Approvals {
         reply: oneshot::Sender<FormAnswer>,
     ) -> (u64, Payload) {
         let message = payload.get("message").and_then(Value::as_str).unwrap_or_default();
-        let waiting_for = format!("answer to: {message}");
-        self.ask("elicitation", payload, Pending { waiting_for, of_turn, wanted: Wanted::Form(form, reply) })
+        let subject = message.to_owned();
+        self.ask("elicitation", payload, Pending { subject, of_turn, wanted: Wanted::Form(form, reply) })
     }
 
     fn ask(&mut self, kind: &str, payload: Payload, pending: Pending) -> (u64, Payload) {
@@ -158,7 +158,23 @@ impl Approvals {
 
     /// For what a person is waited, in words, if anything.
     pub(super) fn waiting_for(&self) -> Option<String> {
-        self.pending.values().next().map(|pending| pending.waiting_for.clone())
+        let pending = self.pending.values().next()?;
+        Some(match pending.wanted {
+            Wanted::Decision(..) => format!("approval of {}", pending.subject),
+            Wanted::Form(..) => format!("answer to: {}", pending.subject),
+        })
+    }
+
+    /// The oldest open request, in one line.
+    pub(super) fn question(&self) -> Option<Question> {
+        let (id, pending) = self.pending.first_key_value()?;
+        let kind = match pending.wanted {
+            Wanted::Decision(..) => QuestionKind::Approval,
+            Wanted::Form(..) => QuestionKind::Input,
+        };
+        let clean = pending.subject.chars().map(|c| if c.is_control() { ' ' } else { c });
+        let summary = clean.take(limits::QUESTION_CHARS).collect();
+        Some(Question { kind, summary, request_id: Some(*id) })
     }
 
     /// What was asked and how it was answered, as events. It is forgotten with that.

@@ -5,7 +5,8 @@ use super::agent::{Choice, Command, Facts, Usage};
 use super::credentials::Grants;
 use crate::limits;
 use crate::protocol::Permission::{Approve, Interact, Observe, Terminate};
-use crate::runtime::wire::{AGENT, OURS, TITLE, WAITING_FOR, WAITS, WORKING};
+use crate::protocol::Question;
+use crate::runtime::wire::{AGENT, OURS, QUESTION, SINCE, TITLE, WAITING_FOR, WAITS, WORKING};
 use serde_json::{Map, Value, json};
 
 /// What the id of an operation begins with that runs a command of the agent.
@@ -49,6 +50,9 @@ pub(super) struct Described<'a> {
     pub(super) is_working: bool,
     pub(super) has_ended: bool,
     pub(super) waiting_for: Option<String>,
+    pub(super) question: Option<Question>,
+    /// When the current state began, in epoch milliseconds.
+    pub(super) since_ms: u64,
     pub(super) unattended: Unattended,
 }
 
@@ -90,6 +94,8 @@ impl Described<'_> {
         let facts = self.facts;
         let mut ours = Map::new();
         ours.extend(self.waiting_for.as_ref().map(|what| (WAITING_FOR.to_owned(), what.as_str().into())));
+        ours.extend(self.question.as_ref().map(|question| (QUESTION.to_owned(), json!(question))));
+        ours.insert(SINCE.to_owned(), self.since_ms.into());
         if self.unattended == Unattended::Wait {
             ours.insert(WAITS.to_owned(), true.into());
         }

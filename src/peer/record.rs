@@ -82,6 +82,11 @@ impl Record {
         self.time("startedAt", now_ms)
     }
 
+    /// When the status began, in epoch milliseconds.
+    pub(super) fn since_ms(&self, now_ms: i64) -> Option<i64> {
+        self.time("statusUpdatedAt", now_ms)
+    }
+
     /// The session that the record tells of, or why it tells of none. Whether its socket answers is not known here.
     pub(super) fn peer(&self, pid: i32, home: &Path, now_ms: i64) -> Result<Peer, &'static str> {
         let name = self.shown("name").ok_or("it has no name")?;

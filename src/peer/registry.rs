@@ -19,6 +19,8 @@ pub struct Found {
     pub peer: Peer,
     /// When it started, in epoch milliseconds.
     pub started_at_ms: Option<i64>,
+    /// When its status began, in epoch milliseconds; `None` without a status.
+    pub since_ms: Option<i64>,
 }
 
 /// What was found in one home.
@@ -178,7 +180,8 @@ impl Scene {
         } else if peer.socket_path.as_ref().is_some_and(|socket| self.listeners.accept_at(Path::new(socket))) {
             make_addressable(&mut peer);
         }
-        Ok(Found { peer, started_at_ms: record.started_at_ms(self.now_ms) })
+        let since_ms = record.since_ms(self.now_ms).filter(|_| peer.status.is_some());
+        Ok(Found { peer, started_at_ms: record.started_at_ms(self.now_ms), since_ms })
     }
 }
 

@@ -251,6 +251,12 @@ pub struct Activity {
     /// What it waits for, in its own words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting_for: Option<String>,
+    /// When the current status began, in epoch milliseconds, as the harness itself records it. Absent where it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since_ms: Option<i64>,
+    /// What a person is asked, where the runtime reports it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<Question>,
     /// Where this comes from.
     pub source: ActivitySource,
     /// The process. Where several have the session, the one that waits for a person, else that is busy, else idle, else
@@ -266,6 +272,29 @@ pub struct Activity {
     /// When this was last seen to be so, in epoch milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_at_ms: Option<i64>,
+}
+
+/// What a live session asks a person.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Question {
+    /// What kind of answer it takes.
+    pub kind: QuestionKind,
+    /// The question in one line of at most 200 characters, without control characters.
+    pub summary: String,
+    /// The request that `runtime/respond` answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<u64>,
+}
+
+/// The kind of answer that a question takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum QuestionKind {
+    /// A decision whether a tool may run.
+    Approval,
+    /// Text, a choice or a form.
+    Input,
 }
 
 /// Where the knowledge of an activity comes from.

@@ -76,10 +76,25 @@ pub struct Query {
     /// Only archived ones, or only others. Absent: both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub archived: Option<bool>,
+    /// The order of the entries. Default `recent`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sort: Option<Sort>,
     /// What to add to each entry, at the cost of reading it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 100))]
     pub include: Option<Vec<Include>>,
+}
+
+/// An order of entries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Sort {
+    /// By the time of the last update, newest first.
+    #[default]
+    Recent,
+    /// Waiting sessions first, the longest wait first; then busy, idle and other live ones, then stored ones, each newest
+    /// first. Entries whose state changes between two pages may be repeated or missed.
+    Attention,
 }
 
 /// Params of `registry/list`.

@@ -1,12 +1,29 @@
 //! Cursors: they name a sort position, not a row, so a row that came, went or moved does not matter.
 
-use crate::protocol::Query;
+use crate::protocol::{Query, Sort};
 
-/// A position in the order of a list: after this time, then after this id.
+/// Where an entry stands in the order of a list, apart from its id: a group, then the time within it. The smaller one comes
+/// first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SortKey(u8, i64);
+
+impl SortKey {
+    /// In this group, the newest first; entries without a time come last.
+    pub fn newest_first(group: u8, time: Option<i64>) -> Self {
+        Self(group, time.map_or(i64::MAX, |time| !time))
+    }
+
+    /// In this group, the oldest first; entries without a time come last.
+    pub fn oldest_first(group: u8, time: Option<i64>) -> Self {
+        Self(group, time.unwrap_or(i64::MAX))
+    }
+}
+
+/// A position in the order of a list: after this key, then after this id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListPosition {
-    /// The time that the entry is sorted by, in epoch milliseconds.
-    pub time: Option<i64>,
+    /// What the entry is sorted by.
+    pub key: SortKey,
     /// The entry's id.
     pub id: String,
 }
@@ -23,15 +40,15 @@ pub enum CursorError {
 }
 
 impl ListPosition {
-    /// Whether an entry comes after this position: newest first, then by id.
-    pub fn precedes(&self, time: Option<i64>, id: &str) -> bool {
-        (std::cmp::Reverse(self.time), self.id.as_str()) < (std::cmp::Reverse(time), id)
+    /// Whether an entry comes after this position.
+    pub fn precedes(&self, key: SortKey, id: &str) -> bool {
+        (self.key, self.id.as_str()) < (key, id)
     }
 
     /// The cursor for this position in the answer to a query.
     pub fn to_cursor(&self, query: &Query) -> String {
-        let time = self.time.map_or_else(String::new, |time| time.to_string());
-        let text = format!("{}/{time}/{}", digest(query), self.id);
+        let SortKey(group, order) = self.key;
+        let text = format!("{}/{group}/{order}/{}", digest(query), self.id);
         text.bytes().fold(String::with_capacity(text.len() * 2), |mut hex, byte| {
             for digit in [byte >> 4, byte & 15] {
                 hex.push(char::from_digit(u32::from(digit), 16).unwrap_or('0'));
@@ -43,18 +60,13 @@ impl ListPosition {
     /// The position that a cursor names.
     pub fn from_cursor(cursor: &str, query: &Query) -> Result<Self, CursorError> {
         let text = unhex(cursor).ok_or(CursorError::Malformed)?;
-        let mut parts = text.splitn(3, '/');
-        let (Some(of), Some(time), Some(id)) = (parts.next(), parts.next(), parts.next()) else {
-            return Err(CursorError::Malformed);
-        };
+        let parts: Vec<&str> = text.splitn(4, '/').collect();
+        let [of, group, order, id] = parts[..] else { return Err(CursorError::Malformed) };
         if of != digest(query) {
             return Err(CursorError::OtherQuery);
         }
-        let time = match time {
-            "" => None,
-            time => Some(time.parse().map_err(|_| CursorError::Malformed)?),
-        };
-        Ok(Self { time, id: id.to_owned() })
+        let (Ok(group), Ok(order)) = (group.parse(), order.parse()) else { return Err(CursorError::Malformed) };
+        Ok(Self { key: SortKey(group, order), id: id.to_owned() })
     }
 }
 
@@ -77,6 +89,7 @@ fn digest(query: &Query) -> String {
         workspace_subtree: unless_default(query.workspace_subtree, false),
         search_previews: unless_default(query.search_previews, false),
         include_children: unless_default(query.include_children, false),
+        sort: query.sort.filter(|sort| *sort != Sort::default()),
         text,
         include: None,
         ..query.clone()
@@ -92,9 +105,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_cursor_leads_back_to_its_position(time in any::<Option<i64>>(), id in "\\PC{0,40}") {
+        fn cursor_restores_its_position(group in any::<u8>(), time in any::<Option<i64>>(), id in "\\PC{0,40}") {
             let query = Query::default();
-            let position = ListPosition { time, id };
+            let position = ListPosition { key: SortKey::newest_first(group, time), id };
             prop_assert_eq!(ListPosition::from_cursor(&position.to_cursor(&query), &query).unwrap(), position);
         }
 
@@ -111,10 +124,12 @@ mod tests {
             persisted: Some(true),
             twins: Some(false),
             include_children: Some(false),
+            sort: Some(Sort::Recent),
             text: Some(" \t".to_owned()),
             ..Query::default()
         };
-        let cursor = ListPosition { time: None, id: "a".to_owned() }.to_cursor(&Query::default());
+        let cursor =
+            ListPosition { key: SortKey::newest_first(0, None), id: "a".to_owned() }.to_cursor(&Query::default());
         assert!(ListPosition::from_cursor(&cursor, &said).is_ok());
         let children = Query { include_children: Some(true), ..Query::default() };
         assert!(ListPosition::from_cursor(&cursor, &children).is_err());
@@ -122,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_cursor_of_another_query_is_refused() {
-        let position = ListPosition { time: Some(1), id: "a".to_owned() };
+        let position = ListPosition { key: SortKey::newest_first(0, Some(1)), id: "a".to_owned() };
         let other = Query { text: Some("x".to_owned()), ..Query::default() };
         let cursor = position.to_cursor(&Query::default());
         assert!(matches!(ListPosition::from_cursor(&cursor, &other), Err(CursorError::OtherQuery)));

@@ -1,5 +1,6 @@
 //! One conversation as a query sees it, and as it goes out.
 
+use super::cursor::SortKey;
 use super::stored::{self, Row, Stored};
 use crate::authority::Grant;
 use crate::harness::{self, Details, Live, Root, Session, Wanted};
@@ -7,7 +8,7 @@ use crate::limits;
 use crate::platform::git;
 use crate::protocol::{
     Activity, ActivitySource, ActivityStatus, Door, Entry, EntryParent, Harness, Include, Owner, Parent, Relation,
-    Repository, State,
+    Repository, Sort, State,
 };
 use crate::runtime::Runtime;
 use std::cmp::Ordering;
@@ -75,10 +76,31 @@ impl<'a> Item<'a> {
         [self.harness().id(), ":", self.row.map_or_else(|| self.session_id(), |(_, row)| row.id())]
     }
 
-    /// The order of lists: the newest first, then by id.
-    pub fn compare(&self, other: &Self) -> Ordering {
+    /// Compares two entries by their keys, then by their ids.
+    pub fn compare(&self, other: &Self, sort: Sort) -> Ordering {
         let bytes = |item: &Self| item.id_parts().map(str::bytes).into_iter().flatten();
-        other.time().cmp(&self.time()).then_with(|| bytes(self).cmp(bytes(other)))
+        self.sort_key(sort).cmp(&other.sort_key(sort)).then_with(|| bytes(self).cmp(bytes(other)))
+    }
+
+    /// What a list sorts the entry by.
+    pub fn sort_key(&self, sort: Sort) -> SortKey {
+        match (sort, self.state()) {
+            (Sort::Recent, _) => SortKey::newest_first(0, self.time()),
+            (Sort::Attention, State::Waiting) => SortKey::oldest_first(0, self.since().or_else(|| self.time())),
+            (Sort::Attention, State::Busy) => SortKey::newest_first(1, self.time()),
+            (Sort::Attention, State::Idle) => SortKey::newest_first(2, self.time()),
+            (Sort::Attention, State::Live) => SortKey::newest_first(3, self.time()),
+            (Sort::Attention, State::ShuttingDown) => SortKey::newest_first(4, self.time()),
+            (Sort::Attention, State::Persisted) => SortKey::newest_first(5, self.time()),
+        }
+    }
+
+    /// When its state began, where its harness records it.
+    fn since(&self) -> Option<i64> {
+        match self.busier_live() {
+            Some(live) => live.since_ms,
+            None => self.runtime.map_or(self.live.and_then(|live| live.since_ms), |runtime| runtime.since_ms),
+        }
     }
 
     pub fn session(&self) -> Option<&'a Session> {
@@ -280,6 +302,8 @@ fn activity_of_runtime(runtime: &Runtime) -> Activity {
     Activity {
         status,
         waiting_for,
+        since_ms: runtime.since_ms,
+        question: runtime.question.clone(),
         source: ActivitySource::Runtime,
         pid,
         pids: None,
@@ -292,6 +316,8 @@ fn activity(live: &Live) -> Activity {
     Activity {
         status: live.status,
         waiting_for: live.waiting_for.clone(),
+        since_ms: live.since_ms,
+        question: None,
         source: live.source,
         pid: Some(live.pid),
         pids: None,

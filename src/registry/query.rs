@@ -35,13 +35,14 @@ impl Snapshot {
         let position = request.cursor.map(|cursor| ListPosition::from_cursor(cursor, query)).transpose()?;
         let (mut items, excerpts) = self.select(request, progress)?;
         // The stored rows are sorted already; only what lives may move.
-        items.sort_by(Item::compare);
+        let sort = query.sort.unwrap_or_default();
+        items.sort_by(|a, b| a.compare(b, sort));
         let total = items.len();
-        let start =
-            position.map_or(0, |position| items.partition_point(|item| !position.precedes(item.time(), &item.id())));
+        let start = position
+            .map_or(0, |position| items.partition_point(|item| !position.precedes(item.sort_key(sort), &item.id())));
         let page = &items[start..total.min(start + request.limit)];
         let last = page.last().filter(|_| start + page.len() < total);
-        let next_cursor = last.map(|item| ListPosition { time: item.time(), id: item.id() }.to_cursor(query));
+        let next_cursor = last.map(|item| ListPosition { key: item.sort_key(sort), id: item.id() }.to_cursor(query));
         let mut entries: Vec<Entry> = page.iter().map(|item| self.entry(item, request.grant)).collect();
         for entry in &mut entries {
             entry.excerpt = excerpts.get(&entry.id).cloned();
@@ -107,7 +108,8 @@ impl Snapshot {
         let mut filter = Filter::new(query, self, grant);
         let mut items = self.items(query, grant);
         items.retain(|item| filter.admits(item));
-        items.sort_by(Item::compare);
+        let sort = query.sort.unwrap_or_default();
+        items.sort_by(|a, b| a.compare(b, sort));
         items.iter().map(|item| item.id().into()).collect()
     }
 

@@ -4,7 +4,7 @@ use super::Snapshot;
 use super::item::Item;
 use crate::authority::Grant;
 use crate::limits;
-use crate::protocol::{Candidate, Entry, Query, ResolveResult, ResolvedBy};
+use crate::protocol::{Candidate, Entry, Query, ResolveResult, ResolvedBy, Sort};
 use std::collections::BTreeMap;
 
 /// One step of [`Snapshot::resolve`]: whether an entry matches, and by what.
@@ -29,7 +29,7 @@ impl Snapshot {
         let query = Query { include_children: Some(true), ..Query::default() };
         let mut items = self.items(&query, grant);
         items.retain(|item| item.is_in_scope(grant));
-        items.sort_by(Item::compare);
+        items.sort_by(|a, b| a.compare(b, Sort::Recent));
         let reference = reference.trim();
         let words = words(reference);
         let steps: [Step<'_>; 3] = [
@@ -48,7 +48,7 @@ impl Snapshot {
                 }
                 several => {
                     let mut found: Vec<&Item<'_>> = found.into_values().map(|(item, _)| item).collect();
-                    found.sort_by(|a, b| a.compare(b));
+                    found.sort_by(|a, b| a.compare(b, Sort::Recent));
                     let candidates = found.iter().take(limit).map(|item| candidate(self.entry(item, grant)));
                     return Resolution::Several(candidates.collect(), several);
                 }

@@ -1,9 +1,9 @@
 use super::error::{Error, name};
 use super::http::{Caller, Client, Connection, object};
 use super::sse::{Decoder, TooLarge};
-use super::wire::{self, AGENT, OURS, TITLE, WAITING_FOR, WORKING};
+use super::wire::{self, AGENT, OURS, QUESTION, SINCE, TITLE, WAITING_FOR, WORKING};
 use crate::limits::{self, RUNTIME_ANSWER, RUNTIME_EVENT, RUNTIME_SHORT_ANSWER};
-use crate::protocol::{Actions, Lease, RuntimeEvent, RuntimeResponse, State};
+use crate::protocol::{Actions, Lease, Question, RuntimeEvent, RuntimeResponse, State};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use serde::{Deserialize, Serialize};
@@ -44,6 +44,10 @@ pub struct Descriptor {
     pub state: State,
     /// What it waits for, where it says that it waits for a person.
     pub waiting_for: Option<String>,
+    /// The open request that it describes.
+    pub question: Option<Question>,
+    /// When its state began, in epoch milliseconds, where it reports that.
+    pub since_ms: Option<i64>,
     /// What it can do for this caller.
     pub actions: Actions,
 }
@@ -315,6 +319,7 @@ fn descriptor(raw: Box<RawValue>) -> Result<Descriptor, Error> {
     let wire: Wire = object(&raw)?;
     let is_known = matches!(wire.turn_state.as_str(), "busy" | "idle");
     let waiting_for = waiting_for(&wire.extensions).filter(|_| is_known);
+    let question = ours(&wire.extensions, QUESTION).filter(|_| waiting_for.is_some()).and_then(question);
     let is_working = ours(&wire.extensions, WORKING) == Some(&Value::Bool(true));
     let state = match (wire.connection_state.as_str(), wire.turn_state.as_str()) {
         ("shutting_down", _) => State::ShuttingDown,
@@ -334,6 +339,8 @@ fn descriptor(raw: Box<RawValue>) -> Result<Descriptor, Error> {
         agent: ours(&wire.extensions, AGENT).and_then(|agent| one_line(agent["name"].as_str()?)),
         state,
         waiting_for,
+        question,
+        since_ms: ours(&wire.extensions, SINCE).and_then(Value::as_i64).filter(|since| *since > 0),
         actions: wire.actions.unwrap_or_default(),
     })
 }
@@ -347,6 +354,14 @@ fn ours<'a>(extensions: &'a Value, name: &str) -> Option<&'a Value> {
 fn waiting_for(extensions: &Value) -> Option<String> {
     let said = ours(extensions, WAITING_FOR)?.as_str()?;
     Some(said.chars().filter(|c| !c.is_control()).take(limits::PEER_NAME_CHARS).collect())
+}
+
+/// An open request. Its summary is cleaned like everything that a terminal may show.
+fn question(value: &Value) -> Option<Question> {
+    let mut question = Question::deserialize(value).ok()?;
+    let clean = question.summary.chars().map(|c| if c.is_control() { ' ' } else { c });
+    question.summary = clean.take(limits::QUESTION_CHARS).collect::<String>().trim().to_owned();
+    Some(question)
 }
 
 /// A name or a title in one line, shortened.

@@ -1,6 +1,6 @@
 //! What was learned of the runtimes at one time.
 
-use crate::protocol::{Actions, Lease, Problem, Receipt, Source, State};
+use crate::protocol::{Actions, Lease, Problem, Question, Receipt, Source, State};
 
 /// The runtimes that live, and what is wrong with them and with others.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +31,10 @@ pub struct Runtime {
     pub state: State,
     /// What it waits for, where it waits for a person and says so.
     pub waiting_for: Option<String>,
+    /// The open request that it describes.
+    pub question: Option<Question>,
+    /// When its state began, in epoch milliseconds, where it reports that.
+    pub since_ms: Option<i64>,
     /// Its title of the conversation, where it says one.
     pub title: Option<String>,
     /// What the agent calls itself, where the runtime hosts one and says so.
@@ -69,6 +73,7 @@ impl Runtime {
         };
         self.receipt == other.receipt
             && (&self.title, &self.agent) == (&other.title, &other.agent)
+            && (self.since_ms, &self.question) == (other.since_ms, &other.question)
             && (self.state, &self.waiting_for, &self.model, &self.profile, self.actions)
                 == (other.state, &other.waiting_for, &other.model, &other.profile, other.actions)
             && who(self) == who(other)

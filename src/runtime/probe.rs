@@ -167,9 +167,10 @@ impl Known {
         let receipt = self.record.public(Some(true));
         let profile = descriptor.profile.or_else(|| receipt.metadata.profile.clone());
         let trouble = lease.as_ref().err().map(|error| trouble(&self.record, error.as_ref()));
-        let Descriptor { state, waiting_for, title, agent, model, actions, .. } = descriptor;
+        let Descriptor { state, waiting_for, question, since_ms, title, agent, model, actions, .. } = descriptor;
         let lease = lease.ok();
-        let runtime = Runtime { receipt, state, waiting_for, title, agent, model, profile, actions, lease };
+        let runtime =
+            Runtime { receipt, state, waiting_for, question, since_ms, title, agent, model, profile, actions, lease };
         Probed { runtime: Some(runtime), trouble, forget: false }
     }
 
@@ -184,6 +185,8 @@ impl Known {
                 receipt,
                 state: State::Live,
                 waiting_for: None,
+                question: None,
+                since_ms: None,
                 title: None,
                 agent: None,
                 model: None,

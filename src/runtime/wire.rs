@@ -20,6 +20,10 @@ pub const PERMISSIONS: &str = "x-supercode-permissions";
 pub const OURS: &str = "tackroom";
 /// The field of it that says what the agent waits for, in a turn or outside of one; absent unless it waits for a person.
 pub const WAITING_FOR: &str = "waitingFor";
+/// The field of it that describes the oldest open request: `{kind, summary, requestId}`; absent unless there is one.
+pub const QUESTION: &str = "question";
+/// The field of it that says when the current state began, in epoch milliseconds.
+pub const SINCE: &str = "since";
 /// The field of it that says that the agent works outside of a turn; absent unless it does.
 pub const WORKING: &str = "working";
 /// Its title of the conversation: the agent's own, else the first prompt.

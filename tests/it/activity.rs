@@ -12,6 +12,9 @@ use std::path::Path;
 use std::process::Command;
 use tackroom::platform::process;
 
+/// The time of the last `task_complete` in the Codex fixture: 2026-11-30T08:36:22.510Z.
+const COMPLETED_MS: i64 = 1_796_027_782_510;
+
 const CODEX: &str = "01a22b99-1497-7823-892b-1bc4d693a950";
 const ROLLOUT: &str =
     ".codex/sessions/2026/11/30/rollout-2026-11-30T08-36-22-01a22b99-1497-7823-892b-1bc4d693a950.jsonl";
@@ -132,9 +135,9 @@ fn sessions_of_every_harness_live_as_long_as_their_processes_do() {
         format!("claude-code:{}", uuid(7)),
     ];
     let expected = json!({
-        &codex: { "state": "idle", "status": "idle", "source": "lock", "pid": in_codex.pid() },
+        &codex: { "state": "idle", "status": "idle", "sinceMs": COMPLETED_MS, "source": "lock", "pid": in_codex.pid() },
         &grok: { "state": "live", "source": "process", "pid": in_grok.pid() },
-        &openclaw: { "state": "busy", "status": "busy", "source": "lock", "pid": in_openclaw.pid() },
+        &openclaw: { "state": "busy", "status": "busy", "sinceMs": 4_000_000_000_000_i64, "source": "lock", "pid": in_openclaw.pid() },
         &hermes: { "state": "live", "source": "process", "pid": in_hermes.pid() },
         &claude: { "state": "waiting", "status": "waiting", "waitingFor": "permission prompt", "source": "claude-registry",
             "pid": in_claude.pid() },
@@ -173,7 +176,7 @@ fn a_live_session_s_entry_is_that_of_the_stored_one_and_what_lives() {
     let seen = |entry: &mut Value| entry["activity"].as_object_mut().unwrap().remove("observedAtMs").unwrap();
     let mut expected = before[&codex].clone();
     expected["state"] = json!("idle");
-    expected["activity"] = json!({ "status": "idle", "source": "lock", "pid": holder.pid() });
+    expected["activity"] = json!({ "status": "idle", "sinceMs": COMPLETED_MS, "source": "lock", "pid": holder.pid() });
     seen(&mut after[&codex]);
     assert_eq!(after[&codex], expected);
     // What its transcript says of its place counts, and when it was opened is known besides.

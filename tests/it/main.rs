@@ -4,6 +4,7 @@
 mod support;
 
 mod activity;
+mod attention;
 mod authority;
 mod bad_input;
 mod base;

@@ -15,10 +15,11 @@ pub fn read(root: &Root) -> Activities {
 }
 
 fn live(found: peer::Found) -> Live {
-    let peer::Found { peer, started_at_ms } = found;
+    let peer::Found { peer, started_at_ms, since_ms } = found;
     Live {
         status: peer.status,
         waiting_for: peer.waiting_for,
+        since_ms,
         workspace: peer.cwd.map(Box::from),
         started_at_ms,
         updated_at_ms: peer.updated_at_ms,

@@ -54,16 +54,20 @@ pub fn read(root: &Root, sessions: &mut dyn Iterator<Item = &Session>) -> Activi
 }
 
 fn live(id: &str, pid: i32, rollout: Option<&Session>) -> Live {
+    // A rollout that cannot be read now leaves the status unknown.
+    let known = rollout.and_then(|rollout| status(&rollout.location, pid).ok().flatten());
+    let (status, since_ms) = known.map_or((None, None), |(status, since_ms)| (Some(status), since_ms));
     Live {
-        // What cannot be read now leaves open what it does.
-        status: rollout.and_then(|rollout| status(&rollout.location, pid).ok().flatten()),
+        status,
+        since_ms,
         workspace: rollout.and_then(|rollout| rollout.workspace.clone()),
         ..Live::new(Harness::Codex, id, ActivitySource::Lock, pid)
     }
 }
 
-/// Whether the process is at a turn of the session in this rollout; `None` where that is too far back to be seen.
-fn status(rollout: &Path, pid: i32) -> Result<Option<ActivityStatus>, ReadError> {
+/// Whether the process works on a turn of the session in this rollout, and since when; `None` where that is too far back to
+/// be seen.
+fn status(rollout: &Path, pid: i32) -> Result<Option<(ActivityStatus, Option<i64>)>, ReadError> {
     if rollout.extension().is_none_or(|extension| extension != "jsonl") {
         return Ok(None);
     }
@@ -79,12 +83,13 @@ fn status(rollout: &Path, pid: i32) -> Result<Option<ActivityStatus>, ReadError>
         // One that a process began which is gone was never ended.
         let ours = || record.time().is_none_or(|time| process::ran_at(pid, time));
         match record.turn_mark() {
-            Some(TurnMark::Began) if ours() => return Ok(Some(ActivityStatus::Busy)),
-            Some(_) => return Ok(Some(ActivityStatus::Idle)),
+            Some(TurnMark::Began) if ours() => return Ok(Some((ActivityStatus::Busy, record.time()))),
+            Some(TurnMark::Began) => return Ok(Some((ActivityStatus::Idle, None))),
+            Some(_) => return Ok(Some((ActivityStatus::Idle, record.time()))),
             None => {}
         }
     }
-    Ok((tail.from == 0).then_some(ActivityStatus::Idle))
+    Ok((tail.from == 0).then_some((ActivityStatus::Idle, None)))
 }
 
 /// A file from a place on.

@@ -85,12 +85,13 @@ fn owner(root: &Root, path: PathBuf, activities: &mut Activities) -> Option<i32>
 }
 
 fn live(session: &Session, owners: &[i32]) -> Option<Live> {
-    let pid = session.runs.iter().find_map(|run| match run {
-        Run::Since(time) => owners.iter().copied().find(|pid| process::ran_at(*pid, *time)),
+    let (pid, since_ms) = session.runs.iter().find_map(|run| match run {
+        Run::Since(time) => Some((owners.iter().copied().find(|pid| process::ran_at(*pid, *time))?, *time)),
         Run::By { .. } => None,
     })?;
     Some(Live {
         status: Some(ActivityStatus::Busy),
+        since_ms: Some(since_ms),
         workspace: session.workspace.clone(),
         ..Live::new(Harness::OpenClaw, &session.id, ActivitySource::Lock, pid)
     })

@@ -82,6 +82,25 @@ struct State {
     /// The first prompt, which names a conversation that the agent does not name.
     first_prompt: Option<String>,
     end: Option<End>,
+    /// What it did after the last change, and when that began, in epoch milliseconds.
+    status: (Status, u64),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Status {
+    Waiting,
+    Busy,
+    Idle,
+}
+
+impl State {
+    fn status(&self) -> Status {
+        match (self.approvals.waiting_for(), self.turn.is_some() || self.is_working) {
+            (Some(_), _) => Status::Waiting,
+            (None, true) => Status::Busy,
+            (None, false) => Status::Idle,
+        }
+    }
 }
 
 /// Epoch time that never runs backwards.
@@ -110,6 +129,7 @@ impl Conversation {
         let scrub = Scrub::new(&options.token);
         let first_prompt = history.iter().find(|event| event.kind == "user_message");
         let first_prompt = first_prompt.and_then(|event| title_of(event.payload.get("text")?.as_str()?));
+        let clock = Clock::new();
         let state = State {
             asks: Some(asks),
             facts,
@@ -123,10 +143,11 @@ impl Conversation {
             is_working: false,
             first_prompt,
             end: None,
+            status: (Status::Idle, clock.now_ms()),
         };
         let conversation = Self {
             state: Mutex::new(state),
-            clock: Clock::new(),
+            clock,
             runtime_id: options.runtime_id,
             profile: options.profile,
             unattended: options.unattended,
@@ -245,6 +266,8 @@ impl Conversation {
             is_working: state.is_working,
             has_ended: state.end.is_some(),
             waiting_for: state.approvals.waiting_for(),
+            question: state.approvals.question(),
+            since_ms: state.status.1,
             unattended: self.unattended,
         }
     }
@@ -266,7 +289,7 @@ impl Conversation {
         if let Some(client) = turn.as_ref().and_then(Turn::submitter) {
             leases.keep(client, self.clock.now_ms());
         }
-        Locked { state, unattended: self.unattended }
+        Locked { state, unattended: self.unattended, clock: &self.clock }
     }
 }
 
@@ -274,6 +297,17 @@ impl Conversation {
 struct Locked<'a> {
     state: MutexGuard<'a, State>,
     unattended: Unattended,
+    clock: &'a Clock,
+}
+
+impl Drop for Locked<'_> {
+    /// Records when what it does changed.
+    fn drop(&mut self) {
+        let status = self.state.status();
+        if status != self.state.status.0 {
+            self.state.status = (status, self.clock.now_ms());
+        }
+    }
 }
 
 impl std::ops::Deref for Locked<'_> {

@@ -165,6 +165,13 @@ const REAL: [Real; 16] = [
     },
 ];
 
+/// The last `statusUpdatedAt` in the text of a record.
+fn status_time(record: &[u8]) -> Option<i64> {
+    let text = String::from_utf8_lossy(record);
+    let (_, behind) = text.rsplit_once("\"statusUpdatedAt\":")?;
+    behind.trim_start().split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+}
+
 #[test]
 fn every_record_of_the_real_program_is_listed_as_it_was() {
     let live = Sleeper::start();
@@ -193,7 +200,9 @@ fn every_record_of_the_real_program_is_listed_as_it_was() {
             endpoint: row.socket.then(|| format!("cc-peer:v1:{}:{}:{socket}", live.pid(), row.name)),
         };
         let listing = home.list();
-        assert_eq!(listing.peers, [Found { peer, started_at_ms: Some(row.started_at_ms) }], "{}", row.file);
+        let since_ms = status_time(&raw).filter(|_| peer.status.is_some());
+        let expected = Found { peer, started_at_ms: Some(row.started_at_ms), since_ms };
+        assert_eq!(listing.peers, [expected], "{}", row.file);
         assert_eq!((listing.registries[0].files, listing.registries[0].sessions), (1, 1));
     }
     // The parked window is the one that is not listed; its job is above.
@@ -290,7 +299,9 @@ fn every_hostile_record_has_its_fate() {
                     endpoint: None,
                 };
                 odd(&mut peer);
-                assert_eq!(listing.peers, [Found { peer, started_at_ms: Some(1796027586790) }], "{file}");
+                let since_ms = status_time(&raw).filter(|_| peer.status.is_some());
+                let expected = Found { peer, started_at_ms: Some(1796027586790), since_ms };
+                assert_eq!(listing.peers, [expected], "{file}");
             }
         }
     }

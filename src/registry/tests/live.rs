@@ -24,6 +24,8 @@ fn runtime(harness: Harness, session: &str, id: &str, at: u64) -> Runtime {
         receipt,
         state: State::Idle,
         waiting_for: None,
+        question: None,
+        since_ms: None,
         title: None,
         agent: None,
         model: None,

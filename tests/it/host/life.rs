@@ -219,6 +219,13 @@ fn a_list_says_what_it_does() {
     let waiting = entry(&mut server);
     assert_eq!((&waiting["state"], &waiting["activity"]["status"]), (&json!("waiting"), &json!("waiting")));
     assert_eq!(waiting["activity"]["waitingFor"], "approval of Water the tomatoes");
+    let question = json!({ "kind": "approval", "summary": "Water the tomatoes", "requestId": request });
+    assert_eq!(waiting["activity"]["question"], question);
+    let since = |entry: &Value| entry["activity"]["sinceMs"].as_i64().unwrap();
+    assert!(since(&idle) >= idle["startedAtMs"].as_i64().unwrap() - 1_000, "{idle}");
+    assert!(since(&waiting) >= since(&idle), "{waiting}");
+    // It does not move while the state stays.
+    assert_eq!(since(&entry(&mut server)), since(&waiting));
     other.expect_params("registry/event", |params| {
         params["subscription"] == subscription && params["event"]["entry"]["state"] == "waiting"
     });
