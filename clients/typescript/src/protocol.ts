@@ -643,6 +643,10 @@ export interface Activity {
   status?: ActivityStatus;
   /** What it waits for, in its own words. */
   waitingFor?: string;
+  /** When the current status began, in epoch milliseconds, as the harness itself records it. Absent where it does not. */
+  sinceMs?: number;
+  /** What a person is asked, where the runtime reports it. */
+  question?: Question;
   /** Where this comes from. */
   source: ActivitySource;
   /**
@@ -666,6 +670,23 @@ export type ActivityStatus =
   | "idle"
   /** A person is waited for. */
   | "waiting";
+
+/** What a live session asks a person. */
+export interface Question {
+  /** What kind of answer it takes. */
+  kind: QuestionKind;
+  /** The question in one line of at most 200 characters, without control characters. */
+  summary: string;
+  /** The request that `runtime/respond` answers. */
+  requestId?: number;
+}
+
+/** The kind of answer that a question takes. */
+export type QuestionKind =
+  /** A decision whether a tool may run. */
+  | "approval"
+  /** Text, a choice or a form. */
+  | "input";
 
 /** Where the knowledge of an activity comes from. */
 export type ActivitySource =
@@ -1444,9 +1465,21 @@ export interface Query {
   profile?: string | null;
   /** Only archived ones, or only others. Absent: both. */
   archived?: boolean | null;
+  /** The order of the entries. Default `recent`. */
+  sort?: Sort | null;
   /** What to add to each entry, at the cost of reading it. */
   include?: Include[] | null;
 }
+
+/** An order of entries. */
+export type Sort =
+  /** By the time of the last update, newest first. */
+  | "recent"
+  /**
+   * Waiting sessions first, the longest wait first; then busy, idle and other live ones, then stored ones, each newest
+   * first. Entries whose state changes between two pages may be repeated or missed.
+   */
+  | "attention";
 
 /** What may be asked for beyond the common members, because it costs reading. */
 export type Include =

@@ -77,6 +77,8 @@ __all__ = [
     "ProgressToken",
     "ProgressValue",
     "Query",
+    "Question",
+    "QuestionKind",
     "Receipt",
     "ReceiptsResult",
     "RecoveredRegistryEvent",
@@ -108,6 +110,7 @@ __all__ = [
     "Settings",
     "SettingsEvidence",
     "Skipped",
+    "Sort",
     "Source",
     "SourceState",
     "StartResult",
@@ -377,6 +380,20 @@ ActivityStatus: TypeAlias = Literal["busy", "idle", "waiting"]
 """What a live session is doing."""
 
 
+QuestionKind: TypeAlias = Literal["approval", "input"]
+"""The kind of answer that a question takes."""
+
+
+class Question(TypedDict):
+    """What a live session asks a person."""
+    kind: QuestionKind
+    """What kind of answer it takes."""
+    summary: str
+    """The question in one line of at most 200 characters, without control characters."""
+    requestId: NotRequired[int]
+    """The request that `runtime/respond` answers."""
+
+
 ActivitySource: TypeAlias = Literal["runtime", "claude-registry", "lock", "process"]
 """Where the knowledge of an activity comes from."""
 
@@ -387,6 +404,12 @@ class Activity(TypedDict):
     """What it is doing; absent when only its life is known."""
     waitingFor: NotRequired[str]
     """What it waits for, in its own words."""
+    sinceMs: NotRequired[int]
+    """When the current status began, in epoch milliseconds, as the harness itself records it. Absent where it does
+    not.
+    """
+    question: NotRequired[Question]
+    """What a person is asked, where the runtime reports it."""
     source: ActivitySource
     """Where this comes from."""
     pid: NotRequired[int]
@@ -559,6 +582,10 @@ class ListResult(TypedDict):
     """What could not be read."""
 
 
+Sort: TypeAlias = Literal["recent", "attention"]
+"""An order of entries."""
+
+
 Include: TypeAlias = Literal["topics", "lastMessage", "messageCount", "repository"]
 """What may be asked for beyond the common members, because it costs reading."""
 
@@ -599,6 +626,8 @@ class Query(TypedDict):
     """Only entries of this profile."""
     archived: NotRequired[bool | None]
     """Only archived ones, or only others. Absent: both."""
+    sort: NotRequired[Sort | None]
+    """The order of the entries. Default `recent`."""
     include: NotRequired[list[Include] | None]
     """What to add to each entry, at the cost of reading it."""
 
