@@ -265,7 +265,7 @@ def limits_page():
     rows = [f"| `{name}` | {told['limits'][name]:,} | {cell(schema['description'])} |" for name, schema in members.items()]
     return (
         "# Limits\n\n`initialize` reports these limits, and `tackroom serve --limit NAME=VALUE` lowers them. All other limits are"
-        " constants in `src/limits.rs`.\n\n| Limit | Default | Meaning |\n|---|---|---|\n" + "\n".join(rows) + "\n"
+        " constants in `src/limits/`.\n\n| Limit | Default | Meaning |\n|---|---|---|\n" + "\n".join(rows) + "\n"
     )
 
 

@@ -1,7 +1,7 @@
 //! One conversation as a query sees it, and as it goes out.
 
 use super::cursor::SortKey;
-use super::stored::{self, Row, Stored};
+use super::stored::{Row, Stored};
 use crate::authority::Grant;
 use crate::harness::{self, Details, Live, Root, Session, Wanted};
 use crate::limits;
@@ -148,7 +148,7 @@ impl<'a> Item<'a> {
     }
 
     pub fn state(&self) -> State {
-        let live = || self.live.map_or(State::Persisted, stored::live_state);
+        let live = || self.live.map_or(State::Persisted, live_state);
         self.runtime.filter(|_| self.busier_live().is_none()).map_or_else(live, |runtime| runtime.state)
     }
 
@@ -156,7 +156,7 @@ impl<'a> Item<'a> {
     /// turn may say so only in the records of its own program.
     fn busier_live(&self) -> Option<&'a Live> {
         let live = self.live?;
-        match (self.runtime?.state, stored::live_state(live)) {
+        match (self.runtime?.state, live_state(live)) {
             (State::Live | State::Idle, State::Busy | State::Waiting) | (State::Busy, State::Waiting) => Some(live),
             _ => None,
         }
@@ -282,6 +282,16 @@ impl<'a> Item<'a> {
         let children =
             stored.children(row).map(item).filter(|child| child.is_child() && child.is_in_scope(grant)).count() as u64;
         entry.child_count = (children > 0).then_some(children);
+    }
+}
+
+/// The state that a live session is in.
+fn live_state(live: &Live) -> State {
+    match live.status {
+        Some(ActivityStatus::Busy) => State::Busy,
+        Some(ActivityStatus::Idle) => State::Idle,
+        Some(ActivityStatus::Waiting) => State::Waiting,
+        None => State::Live,
     }
 }
 

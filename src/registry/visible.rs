@@ -2,11 +2,10 @@
 
 use super::Snapshot;
 use super::item::Item;
-use super::stored::live_rank;
 use crate::authority::Grant;
 use crate::harness::Live;
 use crate::limits;
-use crate::protocol::{Entry, Harness, Problem, Query, Reason, Receipt, Source};
+use crate::protocol::{ActivityStatus, Entry, Harness, Problem, Query, Reason, Receipt, Source};
 use crate::runtime::Runtime;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
@@ -239,4 +238,16 @@ impl Snapshot {
 /// Which session lives.
 fn session_key(live: &Live) -> (Harness, &str) {
     (live.harness, &live.session_id)
+}
+
+/// Orders the processes that have one session; the greatest stands for it: one that waits for a person, else a busy one, else
+/// an idle one, and of equal ones the one whose record changed last.
+fn live_rank(live: &Live) -> (u8, Option<i64>) {
+    let rank = match live.status {
+        Some(ActivityStatus::Waiting) => 3,
+        Some(ActivityStatus::Busy) => 2,
+        Some(ActivityStatus::Idle) => 1,
+        None => 0,
+    };
+    (rank, live.updated_at_ms)
 }
