@@ -1,9 +1,8 @@
 //! `tackroom follow`: a session's messages as they are written.
 
 use super::line::{LINES_OF_TOOL, Line, call, whole};
-use super::named::find;
 use super::output::{Colour, Failure, Screen, drain, json_line, note, until_left};
-use super::{FAILED, LookArgs, USAGE, live, own_config, words};
+use super::{FAILED, LookArgs, USAGE, live, own_config, reference, words};
 use crate::platform::stdio::Output;
 use crate::protocol::{
     Block, FollowParams, LoadParams, Message, Notification, Problem, Role, SessionEvent, SessionEventParams,
@@ -33,7 +32,7 @@ pub struct FollowArgs {
 pub fn run(args: &FollowArgs) -> Result<ExitCode, Failure> {
     let mut local = Local::new(own_config(&args.look))?;
     let told = local.notifications().ok_or_else(|| Failure::new(USAGE, "followed already"))?;
-    let entry = find(&local, &args.id)?;
+    let (entry, _) = reference::find(&local, &args.id)?;
     // A runtime's own id is gone with the runtime.
     let id = entry.persisted_id.clone().unwrap_or(entry.id);
     let user = local.user();

@@ -1,38 +1,45 @@
 //! Runtimes as a person names them, and what they answer in a person's words.
 
-use super::named::{self, CANDIDATES, SHORTEST};
 use super::output::{Failure, plain};
-use super::{FAILED, NOT_FOUND, USAGE};
-use crate::protocol::{
-    AttachParams, DiscoverParams, Door, Empty, Entry, ListParams, Query, Reason, Receipt, RpcError, State,
-};
+use super::{FAILED, NOT_FOUND, USAGE, reference};
+use crate::limits;
+use crate::protocol::{AttachParams, DiscoverParams, Door, Empty, Entry, Reason, Receipt, RpcError, State};
 use crate::service::Local;
 
-/// The one runtime that is meant, by its id, its endpoint, its session's id, a beginning of these or a part of its
-/// session's title; and its receipt, where that was enough to find it.
+/// Returns the receipt of the one runtime that a reference means. A session that several runtimes have means the newest
+/// that answers.
 pub fn find(local: &Local, name: &str) -> Result<Receipt, Failure> {
     let mut receipts = local.wait(local.user().receipts(Empty {})).map_err(failure)?.receipts;
-    let named = receipts.iter().any(|receipt| names(receipt).iter().any(|one| one == name));
-    if !named && name.chars().count() < SHORTEST {
-        return Err(Failure::new(USAGE, format!("`{}` is too short: give {SHORTEST} characters or more", plain(name))));
+    let is_exact = |receipt: &Receipt| receipt.runtime_id == name || receipt.endpoint.as_str() == name;
+    if receipts.iter().any(is_exact) {
+        receipts.retain(is_exact);
+        return only(local, name, receipts);
     }
-    let is_meant =
-        |receipt: &Receipt| names(receipt).iter().any(|one| if named { one == name } else { one.starts_with(name) });
-    if receipts.iter().any(is_meant) {
-        receipts.retain(is_meant);
-    } else {
-        let titled = titled(local, name)?;
-        receipts.retain(|receipt| titled.iter().any(|entry| entry.endpoint.as_ref() == Some(&receipt.endpoint)));
-    }
+    let entry = match reference::find_to_act(local, name) {
+        Ok(entry) => entry,
+        // A runtime without an entry, such as one whose id another one claims, is still reached by a short id.
+        Err(failure) => {
+            let is_short = name.chars().count() < limits::SHORT_ID;
+            receipts.retain(|receipt| !is_short && names(receipt).iter().any(|one| one.starts_with(name)));
+            return if receipts.is_empty() { Err(failure) } else { only(local, name, receipts) };
+        }
+    };
+    let Some(own) = receipts.iter().find(|receipt| Some(&receipt.endpoint) == entry.endpoint.as_ref()) else {
+        return Err(not_a_runtime(&entry));
+    };
+    let source = own.source.clone();
+    receipts.retain(|receipt| receipt.source == source);
     only(local, name, receipts)
 }
 
 /// Of several for one conversation that newest that answers is meant, unless they share an id: then nobody knows.
 fn only(local: &Local, name: &str, mut receipts: Vec<Receipt>) -> Result<Receipt, Failure> {
-    let Some(newest) = receipts.first() else { return Err(nothing(local, name)) };
     if receipts.len() == 1 {
         return Ok(receipts.remove(0));
     }
+    let Some(newest) = receipts.first() else {
+        return Err(Failure::new(NOT_FOUND, format!("there is no runtime `{}`", plain(name))));
+    };
     let of_one = receipts.iter().all(|other| other.source == newest.source);
     if !of_one || receipts.iter().skip(1).any(|other| other.runtime_id == newest.runtime_id) {
         return Err(ambiguous(name, &receipts));
@@ -50,20 +57,14 @@ fn names(receipt: &Receipt) -> [String; 4] {
     [receipt.runtime_id.clone(), receipt.endpoint.to_string(), session.clone(), stored]
 }
 
-/// The live entries whose title holds a text.
-fn titled(local: &Local, text: &str) -> Result<Vec<Entry>, Failure> {
-    let query = Query { text: Some(text.to_owned()), persisted: Some(false), ..Query::default() };
-    Ok(local.list(ListParams { query: Some(query), cursor: None, limit: Some(i64::MAX) })?.entries)
-}
-
 fn ambiguous(name: &str, receipts: &[Receipt]) -> Failure {
     let mut message = format!("`{}` fits {} runtimes; name one by its endpoint:", plain(name), receipts.len());
-    for receipt in receipts.iter().take(CANDIDATES) {
+    for receipt in receipts.iter().take(limits::CANDIDATES[0]) {
         let workspace = plain(&receipt.source.workspace);
         message.push_str(&format!("\n  {}  {}  {workspace}", receipt.endpoint, plain(&receipt.runtime_id)));
     }
-    if receipts.len() > CANDIDATES {
-        message.push_str(&format!("\n  and {} more", receipts.len() - CANDIDATES));
+    if receipts.len() > limits::CANDIDATES[0] {
+        message.push_str(&format!("\n  and {} more", receipts.len() - limits::CANDIDATES[0]));
     }
     Failure::new(USAGE, message)
 }
@@ -93,26 +94,19 @@ fn holders(entry: &Entry) -> String {
 fn instead(entry: &Entry) -> String {
     let is_peer = entry.doors.iter().flatten().any(|door| *door == Door::Peer);
     let id = plain(&entry.id);
-    if is_peer { format!("`tackroom message {id} TEXT` reaches it") } else { "go to where it runs".to_owned() }
+    let go = format!("`tackroom go {id}` goes to its terminal");
+    if is_peer { format!("`tackroom message {id} TEXT` reaches it, {go}") } else { go }
 }
 
-/// That nothing is joined by this name, and what can be done instead.
-fn nothing(local: &Local, name: &str) -> Failure {
-    let looked = named::find(local, name).ok().filter(|entry| entry.state != State::Persisted);
-    if let Some(entry) = looked {
-        let (id, holders) = (plain(&entry.id), holders(&entry));
-        let message =
-            format!("{id} is open in {holders}, which is not a runtime that can be joined: {}", instead(&entry));
-        return Failure::new(NOT_FOUND, message);
-    }
-    let name = plain(name);
-    let query = Query { text: Some(name.clone()), ..Query::default() };
-    let stored = local.list(ListParams { query: Some(query), cursor: None, limit: Some(0) });
-    let message = match stored {
-        Ok(found) if found.total > 0 => {
-            format!("no runtime that can be joined runs `{name}`; `tackroom resume` goes back into a stored session")
+/// That a session is not a runtime, and what can be done instead.
+fn not_a_runtime(entry: &Entry) -> Failure {
+    let id = plain(&entry.id);
+    let message = match entry.state {
+        State::Persisted => format!("{id} is not running; `tackroom resume {id}` resumes it"),
+        _ => {
+            let holders = holders(entry);
+            format!("{id} is open in {holders}, which is not a runtime that can be joined: {}", instead(entry))
         }
-        _ => format!("there is no runtime `{name}`; `tackroom runtime receipts` shows those that there are"),
     };
     Failure::new(NOT_FOUND, message)
 }

@@ -1,12 +1,13 @@
 //! `tackroom message`: a text into a live Claude Code session, through a courier.
 
-use super::named::SHORTEST;
 use super::output::{self, Failure, plain};
-use super::{CourierArgs, FAILED, HELD, LookArgs, NOT_FOUND, REFUSED, USAGE, own_config};
+use super::{CourierArgs, FAILED, HELD, LookArgs, NOT_FOUND, REFUSED, USAGE, own_config, reference};
 use crate::limits;
 use crate::peer::courier;
 use crate::platform::signals::Signals;
-use crate::protocol::{Empty, MessageParams, MessageResult, Outcome, Peer, PeerSelector, Reason, RpcError};
+use crate::protocol::{
+    MessageParams, MessageResult, Outcome, PeerSelector, Reason, ResolveParams, ResolvedBy, RpcError,
+};
 use crate::service::{Config, Local};
 use clap::Args;
 use std::io::Read;
@@ -33,7 +34,7 @@ pub fn run(args: &MessageArgs) -> Result<ExitCode, Failure> {
     let local = Local::new(Config { courier: args.courier.program(), ..own_config(&args.look) })?;
     // What earlier calls left that were killed; whatever cannot be removed waits for the next one.
     let _ = courier::sweep();
-    let to = selector(&args.to, &local.peers(Empty {})?.peers)?;
+    let to = selector(&local, &args.to)?;
     let text = match args.text.as_deref() {
         None | Some("-") => read_text()?,
         Some(text) => text.to_owned(),
@@ -82,26 +83,24 @@ fn line(result: &MessageResult) -> String {
     }
 }
 
-/// How the session is named that a person means.
-fn selector(to: &str, peers: &[Peer]) -> Result<PeerSelector, Failure> {
+/// Returns how `peer/message` names the session that a person means. A title is never enough to send a message to.
+fn selector(local: &Local, to: &str) -> Result<PeerSelector, Failure> {
     let empty = PeerSelector::default();
     if to.starts_with("cc-peer:") {
         return Ok(PeerSelector { endpoint: Some(to.to_owned()), ..empty });
     }
-    if to.starts_with("claude-code:") {
-        return Ok(PeerSelector { id: Some(to.to_owned()), ..empty });
-    }
-    let name = PeerSelector { name: Some(to.to_owned()), ..empty.clone() };
-    if to.chars().count() < SHORTEST || peers.iter().any(|peer| peer.name.to_lowercase() == to.to_lowercase()) {
-        return Ok(name);
-    }
-    let mut ids: Vec<&str> =
-        peers.iter().map(|peer| peer.session_id.as_str()).filter(|id| id.starts_with(to)).collect();
-    ids.dedup();
-    match *ids {
-        [] => Ok(name),
-        [id] => Ok(PeerSelector { session_id: Some(id.to_owned()), ..empty }),
-        _ => Err(Failure::new(USAGE, format!("`{}` begins {} ids; give more of one", plain(to), ids.len()))),
+    let params = ResolveParams { reference: to.to_owned(), limit: None };
+    match local.resolve(params) {
+        Ok(found) if found.by == ResolvedBy::Title => {
+            let message =
+                format!("`{}` matches only a title; name the session by its id, {}", plain(to), plain(&found.id));
+            Err(Failure::new(USAGE, message))
+        }
+        // Several processes may have one id; their names differ.
+        Ok(found) if found.by != ResolvedBy::Name => Ok(PeerSelector { id: Some(found.id), ..empty }),
+        Err(error) if error.reason() == Reason::Ambiguous => Err(reference::failure(to, &error)),
+        // Why no live session has this name is for the method to say.
+        _ => Ok(PeerSelector { name: Some(to.to_owned()), ..empty }),
     }
 }
 

@@ -6,6 +6,7 @@ mod completions;
 mod demo;
 mod doctor;
 mod follow;
+mod go;
 mod host;
 mod keys;
 mod line;
@@ -13,9 +14,9 @@ mod list;
 mod live;
 mod man;
 mod message;
-mod named;
 mod output;
 mod peers;
+mod reference;
 mod resume;
 mod runtime;
 mod schema;
@@ -89,6 +90,8 @@ enum Command {
     Peers(peers::PeersArgs),
     /// Deliver a message into a live Claude Code session
     Message(message::MessageArgs),
+    /// Go to the terminal in which a session runs: its tmux pane or screen window
+    Go(go::GoArgs),
     /// Go back into a session with its own program
     Resume(resume::ResumeArgs),
     /// Join a running agent: see what it does, answer what it asks, and drive it
@@ -190,6 +193,7 @@ pub fn main() -> ExitCode {
         Command::Follow(args) => follow::run(&args),
         Command::Peers(args) => peers::run(&args),
         Command::Message(args) => message::run(&args),
+        Command::Go(args) => go::run(&args),
         Command::Resume(args) => resume::run(&args),
         Command::Attach(args) => attach::run(&args),
         Command::Host(args) => host::run(&args),

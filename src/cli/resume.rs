@@ -1,8 +1,7 @@
 //! `tackroom resume`: back into a session with its own program.
 
-use super::named::find;
 use super::output::{self, Failure, plain};
-use super::{FAILED, LookArgs, live, own_config};
+use super::{FAILED, LookArgs, live, own_config, reference};
 use crate::platform::exec;
 use crate::protocol::{Entry, Harness, Relation, Resume, State};
 use crate::service::Local;
@@ -27,7 +26,7 @@ pub struct ResumeArgs {
 
 pub fn run(args: &ResumeArgs) -> Result<ExitCode, Failure> {
     let local = Local::new(own_config(&args.look))?;
-    let entry = find(&local, &args.id)?;
+    let entry = reference::find_to_act(&local, &args.id)?;
     let resume = entry.resume.as_ref().ok_or_else(|| Failure::new(FAILED, why_not(&entry)))?;
     if args.print {
         output::write(&(command_line(resume) + "\n"))?;

@@ -5,7 +5,7 @@ use super::item::Item;
 use crate::authority::Grant;
 use crate::limits;
 use crate::protocol::{Candidate, Entry, Query, ResolveResult, ResolvedBy, Sort};
-use std::collections::BTreeMap;
+use std::collections::HashSet;
 
 /// One step of [`Snapshot::resolve`]: whether an entry matches, and by what.
 type Step<'s> = &'s dyn Fn(&Item<'_>) -> Option<ResolvedBy>;
@@ -38,19 +38,17 @@ impl Snapshot {
             &|item| has_words(item.title()?, &words).then_some(ResolvedBy::Title),
         ];
         for step in steps {
-            let matches = items.iter().filter_map(|item| Some((item.id(), (item, step(item)?))));
-            let found: BTreeMap<String, (&Item<'_>, ResolvedBy)> = matches.collect();
-            match found.len() {
-                0 => {}
-                1 => {
-                    let one = found.into_iter().next().map(|(id, (_, by))| ResolveResult { id, by });
-                    return one.map_or(Resolution::Nothing, Resolution::One);
-                }
+            let mut found: Vec<(&Item<'_>, ResolvedBy)> =
+                items.iter().filter_map(|item| Some((item, step(item)?))).collect();
+            // Several runtimes of one session are one session.
+            let mut sessions = HashSet::new();
+            found.retain(|(item, _)| sessions.insert(item.session_entry_id()));
+            match found.as_slice() {
+                [] => {}
+                [(item, by)] => return Resolution::One(ResolveResult { id: item.id(), by: *by }),
                 several => {
-                    let mut found: Vec<&Item<'_>> = found.into_values().map(|(item, _)| item).collect();
-                    found.sort_by(|a, b| a.compare(b, Sort::Recent));
-                    let candidates = found.iter().take(limit).map(|item| candidate(self.entry(item, grant)));
-                    return Resolution::Several(candidates.collect(), several);
+                    let candidates = several.iter().take(limit).map(|(item, _)| candidate(self.entry(item, grant)));
+                    return Resolution::Several(candidates.collect(), several.len());
                 }
             }
         }

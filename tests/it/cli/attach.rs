@@ -425,19 +425,23 @@ fn a_runtime_is_named_in_many_ways() {
     hosted.source.session_id = session.to_owned();
     let runtime = start(&home, hosted);
     let other = start(&home, options());
-    for name in ["hosted-1", "host", session, "0b7a", &format!("claude-code:{session}"), "the ROOF"] {
+    for name in ["hosted-1", "host", session, "0b7a", &format!("claude-code:{session}")] {
         let run = home.run(&["attach", name, "--client-id", "x"]);
         assert_eq!((run.code, run.err.as_str()), (0, ""), "{name}");
         assert!(run.out.contains(&format!("attached to {name} (claude-code) as x")), "{}", run.out);
     }
     assert_eq!(home.run(&["attach", "0b"]).err, "tackroom: `0b` is too short: give 4 characters or more\n");
+    // Only a person at a terminal can confirm that a title means this session.
+    let run = home.run(&["attach", "the ROOF"]);
+    let expected = "tackroom: only a title matches: Mend the roof; name the session by its id, hosted-1\n";
+    assert_eq!((run.code, run.err.as_str()), (2, expected));
     let run = home.run(&["attach", "nothing"]);
-    let expected = "tackroom: there is no runtime `nothing`; `tackroom runtime receipts` shows those that there are\n";
+    let expected = "tackroom: there is no session `nothing`; `tackroom list` shows the sessions of this machine\n";
     assert_eq!((run.code, run.err.as_str()), (3, expected));
     let run = home.run(&["attach", "supercode-live://"]);
     assert_eq!(run.code, 2);
     assert!(
-        run.err.starts_with("tackroom: `supercode-live://` fits 2 runtimes; name one by its endpoint:\n"),
+        run.err.starts_with("tackroom: `supercode-live://` matches 2 sessions; give more of one id:\n"),
         "{}",
         run.err
     );

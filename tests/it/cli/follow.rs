@@ -158,7 +158,7 @@ fn sessions_are_named_as_everywhere() {
         reading.close(&home);
     }
     let run = home.run(&["follow", "nothing"]);
-    let expected = "tackroom: there is no session `nothing`; `tackroom list` shows those that there are\n";
+    let expected = "tackroom: there is no session `nothing`; `tackroom list` shows the sessions of this machine\n";
     assert_eq!((run.code, run.err.as_str()), (3, expected));
     assert_eq!(home.run(&["follow", "22"]).code, 2);
     assert_eq!(home.run(&["follow", "2222"]).code, 2);

@@ -4,6 +4,7 @@ mod attach;
 mod demo;
 mod doctor;
 mod follow;
+mod go;
 mod list;
 mod message;
 mod misc;

@@ -73,7 +73,7 @@ fn a_beginning_that_several_have_lists_them() {
     let run = home.run(&["resume", "2222"]);
     assert_eq!((run.code, run.out.as_str()), (2, ""));
     let expected = format!(
-        "tackroom: `2222` begins 2 ids; give more of one:\n  claude-code:{NEWEST}  東京の天気を取得する\n  \
+        "tackroom: `2222` matches 2 sessions; give more of one id:\n  claude-code:{NEWEST}  東京の天気を取得する\n  \
          claude-code:{OLDER}  Turn \u{fffd}around\n"
     );
     assert_eq!(run.err, expected);
@@ -83,10 +83,10 @@ fn a_beginning_that_several_have_lists_them() {
 fn what_is_not_there_or_too_short_is_told_apart() {
     let (home, _live) = three();
     let run = home.run(&["resume", "9999"]);
-    assert_eq!(run.err, "tackroom: there is no session `9999`; `tackroom list` shows those that there are\n");
+    assert_eq!(run.err, "tackroom: there is no session `9999`; `tackroom list` shows the sessions of this machine\n");
     assert_eq!(run.code, 3);
-    // A title is no id.
-    assert_eq!(home.run(&["resume", "database"]).code, 3);
+    // Without a terminal to ask in, a title is not enough.
+    assert_eq!(home.run(&["resume", "database"]).code, 2);
     let run = home.run(&["resume", "222"]);
     assert_eq!((run.code, run.err.as_str()), (2, "tackroom: `222` is too short: give 4 characters or more\n"));
     assert_eq!(home.run(&["resume", ""]).code, 2);
