@@ -58,7 +58,7 @@ fn names(receipt: &Receipt) -> [String; 4] {
 }
 
 fn ambiguous(name: &str, receipts: &[Receipt]) -> Failure {
-    let mut message = format!("`{}` fits {} runtimes; name one by its endpoint:", plain(name), receipts.len());
+    let mut message = format!("`{}` matches {} runtimes; name one by its endpoint:", plain(name), receipts.len());
     for receipt in receipts.iter().take(limits::CANDIDATES[0]) {
         let workspace = plain(&receipt.source.workspace);
         message.push_str(&format!("\n  {}  {}  {workspace}", receipt.endpoint, plain(&receipt.runtime_id)));

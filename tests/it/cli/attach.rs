@@ -441,7 +441,7 @@ fn a_runtime_is_named_in_many_ways() {
     let run = home.run(&["attach", "supercode-live://"]);
     assert_eq!(run.code, 2);
     assert!(
-        run.err.starts_with("tackroom: `supercode-live://` matches 2 sessions; give more of one id:\n"),
+        run.err.starts_with("tackroom: `supercode-live://` matches 2 runtimes; name one by its endpoint:\n"),
         "{}",
         run.err
     );
