@@ -5,7 +5,7 @@
 //!     cargo bench --bench host -- --events 20000
 //!
 //! The agent is this program itself: it says the time, as fast as it can or one word after the other.
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
+#![allow(unreachable_pub, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 mod support;
 

@@ -5,7 +5,7 @@
 //!
 //! The runtimes are those of the tests, threads of this process. The floor of a list sends the two requests of a probe to
 //! each runtime that answers, to all at once, over connections that it keeps; the floor of events reads the same streams.
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
+#![allow(unreachable_pub, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 #[path = "../tests/it/support/runtime/mod.rs"]
 mod runtime;

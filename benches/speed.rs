@@ -6,7 +6,7 @@
 //!
 //! The corpus is written once, by `benches/corpus.py` (Python 3), below `target/`. Every figure is a median; each of
 //! ours is taken in turn with its floor, so that the machine's mood falls on both.
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
+#![allow(unreachable_pub, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 mod support;
 

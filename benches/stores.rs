@@ -7,7 +7,7 @@
 //! rows of one, many times under new ids. The floor of files is walking them, with one `stat` each, and reading 32 KiB of
 //! each one's head and 16 KiB of its tail. The floor of a database is a plain `select` over the rows that the list is
 //! made of, each value fetched and dropped: reading the whole file, which is told beside it, reads what no list needs.
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
+#![allow(unreachable_pub, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 mod support;
 

@@ -7,7 +7,7 @@
 //!
 //! The corpus is that of `speed`; what changes are sessions of its own in a home of its own, whose other files are hard
 //! links to the corpus. Ours and the floor are taken in turn.
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
+#![allow(unreachable_pub, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 mod support;
 

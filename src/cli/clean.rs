@@ -5,7 +5,7 @@ use crate::cli::output::plain;
 
 /// What is between two pieces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cleaner {
+pub(super) struct Cleaner {
     state: State,
     /// A carriage return came, which ends a line unless a line feed does.
     returned: bool,
@@ -30,7 +30,7 @@ const TAB: &str = "    ";
 
 impl Cleaner {
     /// The next piece, clean: of control characters only line feeds are left.
-    pub fn clean(&mut self, piece: &str) -> String {
+    pub(super) fn clean(&mut self, piece: &str) -> String {
         let mut clean = String::with_capacity(piece.len());
         for c in piece.chars() {
             self.take(c, &mut clean);
@@ -86,12 +86,12 @@ impl Cleaner {
 }
 
 /// A whole text, clean.
-pub fn clean(text: &str) -> String {
+pub(super) fn clean(text: &str) -> String {
     Cleaner::default().clean(text)
 }
 
 /// A whole text as one line.
-pub fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     clean(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

@@ -7,13 +7,13 @@ use clap_complete::Shell;
 use std::process::ExitCode;
 
 #[derive(Args)]
-pub struct CompletionsArgs {
+pub(super) struct CompletionsArgs {
     /// The shell; put the output where it looks for completions
     #[arg(value_enum)]
     shell: Shell,
 }
 
-pub fn run(args: &CompletionsArgs) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &CompletionsArgs) -> Result<ExitCode, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "tackroom", &mut script);
     output::write(&String::from_utf8_lossy(&script))?;

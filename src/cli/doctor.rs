@@ -12,7 +12,7 @@ use serde::Serialize;
 use std::process::ExitCode;
 
 #[derive(Args)]
-pub struct DoctorArgs {
+pub(super) struct DoctorArgs {
     /// Name every file that was passed over, not only the first few of each reason
     #[arg(long)]
     verbose: bool,
@@ -36,7 +36,7 @@ struct Findings {
     problems: Vec<Problem>,
 }
 
-pub fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
     let local = Local::new(own_config(&args.look))?;
     let findings = Findings {
         version: env!("CARGO_PKG_VERSION"),

@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 const REWRITTEN_TAIL: u32 = 10;
 
 #[derive(Args)]
-pub struct FollowArgs {
+pub(super) struct FollowArgs {
     /// An entry's id, a session's id, or the beginning of one (4 characters or more) that only one has
     id: String,
     /// How many of the messages that are there already come first
@@ -29,7 +29,7 @@ pub struct FollowArgs {
     look: LookArgs,
 }
 
-pub fn run(args: &FollowArgs) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &FollowArgs) -> Result<ExitCode, Failure> {
     let mut local = Local::new(own_config(&args.look))?;
     let told = local.notifications().ok_or_else(|| Failure::new(USAGE, "followed already"))?;
     let (entry, _) = reference::find(&local, &args.id)?;

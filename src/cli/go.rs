@@ -12,7 +12,7 @@ use std::io::IsTerminal;
 use std::process::{Command, ExitCode};
 
 #[derive(Args)]
-pub struct GoArgs {
+pub(super) struct GoArgs {
     /// The session: an id, the first characters of one, a name, or words of its title. Without it: the session that has
     /// waited for you longest
     #[arg(value_name = "REF")]
@@ -24,7 +24,7 @@ pub struct GoArgs {
     look: LookArgs,
 }
 
-pub fn run(args: &GoArgs) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &GoArgs) -> Result<ExitCode, Failure> {
     let local = Local::new(own_config(&args.look))?;
     let entry = match &args.reference {
         Some(reference) => reference::find(&local, reference)?.0,

@@ -2,7 +2,7 @@
 
 /// What was pressed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Key {
+pub(super) enum Key {
     /// A letter.
     Text(char),
     /// What was pasted.
@@ -22,7 +22,7 @@ pub enum Key {
 
 /// Reads keys; a key may come in pieces.
 #[derive(Default)]
-pub struct Keys {
+pub(super) struct Keys {
     waiting: Vec<u8>,
 }
 
@@ -35,7 +35,7 @@ const SEQUENCE: usize = 32;
 
 impl Keys {
     /// The keys that are whole with these bytes.
-    pub fn take(&mut self, bytes: &[u8]) -> Vec<Key> {
+    pub(super) fn take(&mut self, bytes: &[u8]) -> Vec<Key> {
         self.waiting.extend_from_slice(bytes);
         let mut keys = Vec::new();
         let mut at = 0;

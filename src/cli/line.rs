@@ -6,7 +6,7 @@ use super::words;
 
 /// A line, however long: what is put before it says what it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub(super) struct Line {
     /// What stands before it; before what of it does not fit on the first row stands as much room.
     pub lead: &'static str,
     /// Without control characters.
@@ -17,38 +17,38 @@ pub struct Line {
 
 impl Line {
     /// A line in a colour, behind what stands before it. The text must be clean.
-    pub fn new(lead: &'static str, colour: Colour, text: impl Into<String>) -> Self {
+    pub(super) fn new(lead: &'static str, colour: Colour, text: impl Into<String>) -> Self {
         Self { lead, text: text.into(), colour }
     }
 
     /// Something that is not said by an agent.
-    pub fn note(text: &str) -> Self {
+    pub(super) fn note(text: &str) -> Self {
         Self::new("-- ", Colour::Dim, one_line(text))
     }
 
     /// Something that a person must see.
-    pub fn alert(text: &str) -> Self {
+    pub(super) fn alert(text: &str) -> Self {
         Self::new("! ", Colour::Alert, one_line(text))
     }
 
     /// The line as a screen shows it, with its end.
-    pub fn shown(&self, screen: &Screen) -> String {
+    pub(super) fn shown(&self, screen: &Screen) -> String {
         screen.paint(&format!("{}{}", self.lead, self.text), self.colour) + "\n"
     }
 }
 
 /// Lines of what a tool said.
-pub const LINES_OF_TOOL: usize = 8;
+pub(super) const LINES_OF_TOOL: usize = 8;
 /// Characters of a line that is shortened, and of a call's arguments.
-pub const CHARS: usize = 400;
+pub(super) const CHARS: usize = 400;
 
 /// A call of a tool, shortened.
-pub fn call(name: &str, arguments: &str) -> Line {
+pub(super) fn call(name: &str, arguments: &str) -> Line {
     Line::new("* ", Colour::Calm, cut(&format!("{} {}", one_line(name), one_line(arguments)), CHARS))
 }
 
 /// The lines of a text; of one that has more lines than may be shown, how many more.
-pub fn whole(lead: &'static str, colour: Colour, text: &str, at_most: usize) -> Vec<Line> {
+pub(super) fn whole(lead: &'static str, colour: Colour, text: &str, at_most: usize) -> Vec<Line> {
     let text = clean(text);
     let mut rest = text.trim_end_matches('\n').lines();
     let longest = if at_most == usize::MAX { usize::MAX } else { CHARS };
@@ -65,7 +65,7 @@ pub fn whole(lead: &'static str, colour: Colour, text: &str, at_most: usize) -> 
 }
 
 /// A text, cut where it is longer.
-pub fn cut(text: &str, chars: usize) -> String {
+pub(super) fn cut(text: &str, chars: usize) -> String {
     match text.char_indices().nth(chars) {
         Some((end, _)) => format!("{}… {} more characters", &text[..end], text[end..].chars().count()),
         None => text.to_owned(),

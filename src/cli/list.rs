@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 /// Which sessions.
 #[derive(Args)]
-pub struct FilterArgs {
+pub(super) struct FilterArgs {
     /// Only sessions whose title, id or peer name holds TEXT, in any case
     text: Option<String>,
     /// Only sessions of these harnesses: claude-code, codex, gemini, opencode, goose, pi, grok, openclaw, hermes,
@@ -35,7 +35,7 @@ pub struct FilterArgs {
 }
 
 #[derive(Args)]
-pub struct ListArgs {
+pub(super) struct ListArgs {
     #[command(flatten)]
     filter: FilterArgs,
     /// How many at most; 0 for all
@@ -48,7 +48,7 @@ pub struct ListArgs {
     look: LookArgs,
 }
 
-pub fn run(args: &ListArgs) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &ListArgs) -> Result<ExitCode, Failure> {
     let query = args.filter.query()?;
     let local = Local::new(own_config(&args.look))?;
     let found = gather(&local, &query, args.limit)?;
@@ -81,7 +81,7 @@ pub fn run(args: &ListArgs) -> Result<ExitCode, Failure> {
 
 impl FilterArgs {
     /// The same for the server.
-    pub fn query(&self) -> Result<Query, Failure> {
+    pub(super) fn query(&self) -> Result<Query, Failure> {
         let some = |list: bool| list.then_some(true);
         Ok(Query {
             harnesses: (!self.harnesses.is_empty()).then(|| self.harnesses.clone()),
@@ -132,7 +132,7 @@ const PROGRAM: usize = 24;
 
 /// What a person sees of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub(super) struct Row {
     /// What it is doing.
     pub state: State,
     /// Its program: the harness, or what an agent that is none of them calls itself.
@@ -151,7 +151,7 @@ pub struct Row {
 
 impl Row {
     /// What a person sees of this entry.
-    pub fn of(entry: &Entry) -> Self {
+    pub(super) fn of(entry: &Entry) -> Self {
         Self {
             state: entry.state,
             program: program(entry),
@@ -164,20 +164,20 @@ impl Row {
     }
 
     /// The id, or of a very long one the beginning, by which `resume` finds it too.
-    pub fn id(&self) -> &str {
+    pub(super) fn id(&self) -> &str {
         const LONG: usize = 80;
         let id = &self.session_id;
         id.char_indices().nth(LONG).map_or(id, |(end, _)| &id[..end])
     }
 
     /// Where it works, as a person reads it.
-    pub fn place(&self, home: Option<&str>) -> String {
+    pub(super) fn place(&self, home: Option<&str>) -> String {
         self.workspace.as_deref().map_or_else(|| "-".to_owned(), |path| words::path(path, home))
     }
 }
 
 /// The table of some rows. Where lines are cut, ids are too, as far as they stay apart.
-pub fn table(rows: &[&Row], now_ms: i64, home: Option<&str>, screen: &Screen) -> String {
+pub(super) fn table(rows: &[&Row], now_ms: i64, home: Option<&str>, screen: &Screen) -> String {
     let ids: Vec<&str> = rows.iter().map(|row| row.session_id.as_str()).collect();
     let ids = if screen.width.is_some() { short_ids(&ids) } else { rows.iter().map(|row| row.id()).collect() };
     let cells = |(row, id): (&&Row, &str)| {
@@ -204,7 +204,7 @@ fn program(entry: &Entry) -> String {
 }
 
 /// The colour of a state.
-pub fn colour(state: State) -> Colour {
+pub(super) fn colour(state: State) -> Colour {
     match state {
         State::Waiting => Colour::Alert,
         State::Busy => Colour::Work,

@@ -8,7 +8,7 @@ use crate::service::Local;
 
 /// Returns the receipt of the one runtime that a reference means. A session that several runtimes have means the newest
 /// that answers.
-pub fn find(local: &Local, name: &str) -> Result<Receipt, Failure> {
+pub(super) fn find(local: &Local, name: &str) -> Result<Receipt, Failure> {
     let mut receipts = local.wait(local.user().receipts(Empty {})).map_err(failure)?.receipts;
     let is_exact = |receipt: &Receipt| receipt.runtime_id == name || receipt.endpoint.as_str() == name;
     if receipts.iter().any(is_exact) {
@@ -70,7 +70,7 @@ fn ambiguous(name: &str, receipts: &[Receipt]) -> Failure {
 }
 
 /// That a session is live already, and what can be done with it.
-pub fn already(entry: &Entry) -> String {
+pub(super) fn already(entry: &Entry) -> String {
     let id = plain(&entry.id);
     match &entry.runtime_id {
         Some(_) => format!("{id} is live already: `tackroom attach {id}` joins it"),
@@ -112,7 +112,7 @@ fn not_a_runtime(entry: &Entry) -> Failure {
 }
 
 /// How to join a runtime that was found.
-pub fn joining(receipt: &Receipt) -> AttachParams {
+pub(super) fn joining(receipt: &Receipt) -> AttachParams {
     AttachParams {
         endpoint: Some(receipt.endpoint.to_string()),
         source: Some(receipt.source.clone()),
@@ -121,7 +121,7 @@ pub fn joining(receipt: &Receipt) -> AttachParams {
 }
 
 /// A refusal, with the exit code for it.
-pub fn failure(error: RpcError) -> Failure {
+pub(super) fn failure(error: RpcError) -> Failure {
     let code = match error.reason() {
         Reason::NotFound | Reason::NotLive => NOT_FOUND,
         Reason::InvalidParams | Reason::AmbiguousRuntime => USAGE,
@@ -131,7 +131,7 @@ pub fn failure(error: RpcError) -> Failure {
 }
 
 /// A refusal in a person's words; `take` says how control is taken here.
-pub fn refusal(error: &RpcError, take: &str) -> String {
+pub(super) fn refusal(error: &RpcError, take: &str) -> String {
     match error.reason() {
         Reason::ControllerRequired => match error.data()["holder"].as_str() {
             Some(holder) => format!("{} drives this runtime; {take}", plain(holder)),

@@ -14,7 +14,7 @@ use std::io::Read;
 use std::process::ExitCode;
 
 #[derive(Args)]
-pub struct MessageArgs {
+pub(super) struct MessageArgs {
     /// The session: its name, its id or the beginning of one, or an endpoint
     #[arg(value_name = "NAME|ID")]
     to: String,
@@ -30,7 +30,7 @@ pub struct MessageArgs {
     look: LookArgs,
 }
 
-pub fn run(args: &MessageArgs) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &MessageArgs) -> Result<ExitCode, Failure> {
     let local = Local::new(Config { courier: args.courier.program(), ..own_config(&args.look) })?;
     // What earlier calls left that were killed; whatever cannot be removed waits for the next one.
     let _ = courier::sweep();

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use tokio::io::AsyncWriteExt;
 
 /// Why a subcommand did not do what it was told.
-pub enum Failure {
+pub(super) enum Failure {
     /// Nobody reads standard output any more, as behind `| head`: there is nothing to complain about.
     Unread,
     /// What the user is told, and the exit code.
@@ -23,7 +23,7 @@ pub enum Failure {
 
 impl Failure {
     /// A failure with its exit code.
-    pub fn new(code: u8, message: impl Into<String>) -> Self {
+    pub(super) fn new(code: u8, message: impl Into<String>) -> Self {
         Self::Told { code, message: message.into() }
     }
 }
@@ -35,7 +35,7 @@ impl<E: std::error::Error> From<E> for Failure {
 }
 
 /// Writes to standard output, at once.
-pub fn write(text: &str) -> Result<(), Failure> {
+pub(super) fn write(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => Ok(()),
@@ -45,7 +45,7 @@ pub fn write(text: &str) -> Result<(), Failure> {
 }
 
 /// Writes what waits. May be dropped and called again, and nothing is written twice.
-pub async fn drain(output: &mut Output, bytes: &mut Vec<u8>) -> Result<(), Failure> {
+pub(super) async fn drain(output: &mut Output, bytes: &mut Vec<u8>) -> Result<(), Failure> {
     let written = async {
         while !bytes.is_empty() {
             let count = output.write(bytes).await?;
@@ -60,7 +60,9 @@ pub async fn drain(output: &mut Output, bytes: &mut Vec<u8>) -> Result<(), Failu
 }
 
 /// Talks on standard output until that is over, a signal comes or nobody reads it any more.
-pub async fn until_left(talk: impl AsyncFnOnce(Output) -> Result<ExitCode, Failure>) -> Result<ExitCode, Failure> {
+pub(super) async fn until_left(
+    talk: impl AsyncFnOnce(Output) -> Result<ExitCode, Failure>,
+) -> Result<ExitCode, Failure> {
     let mut signals = Signals::new()?;
     let (_, output) = stdio::open()?;
     let closed = output.closed();
@@ -73,12 +75,12 @@ pub async fn until_left(talk: impl AsyncFnOnce(Output) -> Result<ExitCode, Failu
 }
 
 /// Writes a value to standard output as JSON for programs.
-pub fn write_json(value: &impl Serialize) -> Result<(), Failure> {
+pub(super) fn write_json(value: &impl Serialize) -> Result<(), Failure> {
     write(&(harmless(&serde_json::to_string_pretty(value)?) + "\n"))
 }
 
 /// A value as one line of JSON for programs.
-pub fn json_line(value: &impl Serialize) -> Result<String, Failure> {
+pub(super) fn json_line(value: &impl Serialize) -> Result<String, Failure> {
     Ok(harmless(&serde_json::to_string(value)?) + "\n")
 }
 
@@ -98,12 +100,12 @@ fn harmless(json: &str) -> String {
 }
 
 /// Says something to the person on standard error, as one line. Where nobody listens, nothing is lost.
-pub fn note(text: &str) {
+pub(super) fn note(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
 /// The text without what could act on a terminal or reorder its line.
-pub fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     text.chars().map(|c| if acts_on_terminal(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
@@ -117,7 +119,7 @@ fn acts_on_terminal(c: char) -> bool {
 }
 
 /// What standard output can show.
-pub struct Screen {
+pub(super) struct Screen {
     /// Columns that a line must fit in; a pipe or a file takes any line.
     pub width: Option<usize>,
     /// Whether colours are wanted.
@@ -126,7 +128,7 @@ pub struct Screen {
 
 impl Screen {
     /// What is there now.
-    pub fn of_stdout() -> Self {
+    pub(super) fn of_stdout() -> Self {
         let out = io::stdout();
         let terminal = out.is_terminal();
         let size = terminal.then(|| terminal_size::terminal_size_of(&out)).flatten();
@@ -135,7 +137,7 @@ impl Screen {
     }
 
     /// The text in a colour, where colours are wanted.
-    pub fn paint(&self, text: &str, colour: Colour) -> String {
+    pub(super) fn paint(&self, text: &str, colour: Colour) -> String {
         match colour.code() {
             Some(code) if self.colour && !text.is_empty() => format!("\x1b[{code}m{text}\x1b[0m"),
             _ => text.to_owned(),
@@ -144,13 +146,13 @@ impl Screen {
 }
 
 /// Whether the terminal only ever shows the next line.
-pub fn is_dumb() -> bool {
+pub(super) fn is_dumb() -> bool {
     std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
 /// The few colours that are used, each for a meaning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Colour {
+pub(super) enum Colour {
     /// The terminal's own.
     #[default]
     None,

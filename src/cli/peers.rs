@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 #[derive(Args)]
-pub struct PeersArgs {
+pub(super) struct PeersArgs {
     /// Print the result of `peer/list` as JSON
     #[arg(long)]
     json: bool,
@@ -28,7 +28,7 @@ const COLUMNS: &[Column] = &[
     Column("DIRECTORY", Give::Start),
 ];
 
-pub fn run(args: &PeersArgs) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &PeersArgs) -> Result<ExitCode, Failure> {
     let local = Local::new(own_config(&args.look))?;
     let mut found = local.peers(Empty {})?;
     if args.json {

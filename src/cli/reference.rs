@@ -8,7 +8,7 @@ use crate::service::Local;
 use std::io::{IsTerminal, Write};
 
 /// Returns the one entry that a reference means, and what matched.
-pub fn find(local: &Local, reference: &str) -> Result<(Entry, ResolvedBy), Failure> {
+pub(super) fn find(local: &Local, reference: &str) -> Result<(Entry, ResolvedBy), Failure> {
     let params = ResolveParams { reference: reference.to_owned(), limit: None };
     let found = local.resolve(params).map_err(|error| failure(reference, &error))?;
     let described = local.wait(local.user().describe(DescribeParams { id: found.id, include: None }));
@@ -17,7 +17,7 @@ pub fn find(local: &Local, reference: &str) -> Result<(Entry, ResolvedBy), Failu
 
 /// The same for a command that acts on the session. A match by title alone is confirmed at the terminal, and refused
 /// elsewhere: a title may be what a web page made of it.
-pub fn find_to_act(local: &Local, reference: &str) -> Result<Entry, Failure> {
+pub(super) fn find_to_act(local: &Local, reference: &str) -> Result<Entry, Failure> {
     let (entry, by) = find(local, reference)?;
     if by == ResolvedBy::Title && !confirms(&entry)? {
         let (id, title) = (plain(&entry.id), plain(entry.title.as_deref().unwrap_or_default()));
@@ -39,7 +39,7 @@ fn confirms(entry: &Entry) -> Result<bool, Failure> {
 }
 
 /// A refusal of `registry/resolve`, with the exit code for it.
-pub fn failure(reference: &str, error: &RpcError) -> Failure {
+pub(super) fn failure(reference: &str, error: &RpcError) -> Failure {
     let reference = plain(reference);
     match error.reason() {
         Reason::Ambiguous => Failure::new(USAGE, ambiguous(&reference, error)),

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 
 #[derive(Args)]
-pub struct ResumeArgs {
+pub(super) struct ResumeArgs {
     /// An entry's id, a session's id, or the beginning of one (4 characters or more) that only one has
     id: String,
     /// Print the command for a POSIX shell instead of running it
@@ -24,7 +24,7 @@ pub struct ResumeArgs {
     look: LookArgs,
 }
 
-pub fn run(args: &ResumeArgs) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &ResumeArgs) -> Result<ExitCode, Failure> {
     let local = Local::new(own_config(&args.look))?;
     let entry = reference::find_to_act(&local, &args.id)?;
     let resume = entry.resume.as_ref().ok_or_else(|| Failure::new(FAILED, why_not(&entry)))?;

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use tokio::sync::mpsc::Receiver;
 
 #[derive(Args)]
-pub struct RuntimeArgs {
+pub(super) struct RuntimeArgs {
     #[command(subcommand)]
     command: Command,
     /// Print JSON
@@ -72,7 +72,7 @@ enum Command {
     },
 }
 
-pub fn run(args: &RuntimeArgs) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &RuntimeArgs) -> Result<ExitCode, Failure> {
     let mut local = Local::new(own_config(&args.look))?;
     let (answer, text) = match &args.command {
         Command::Receipts => receipts(&local)?,

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 #[derive(Args)]
-pub struct SchemaArgs {
+pub(super) struct SchemaArgs {
     /// The directory to write schema.json, meta.json and openrpc.json into
     #[arg(long, value_name = "DIR", default_value = "schema")]
     out: PathBuf,
@@ -26,7 +26,7 @@ enum Document {
 }
 
 /// The documents by file name, as they are written.
-pub fn documents() -> Result<[(&'static str, String); 3], serde_json::Error> {
+pub(super) fn documents() -> Result<[(&'static str, String); 3], serde_json::Error> {
     let text = |document: &Value| serde_json::to_string_pretty(document).map(|text| text + "\n");
     Ok([
         ("schema.json", text(&service::schema())?),
@@ -35,7 +35,7 @@ pub fn documents() -> Result<[(&'static str, String); 3], serde_json::Error> {
     ])
 }
 
-pub fn run(args: &SchemaArgs) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &SchemaArgs) -> Result<ExitCode, Failure> {
     let documents = documents()?;
     if let Some(which) = args.print {
         output::write(&documents[which as usize].1)?;

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 #[derive(Args, Debug)]
-pub struct ServeArgs {
+pub(super) struct ServeArgs {
     /// What clients may do at most
     #[arg(long, value_name = "PERMISSIONS", value_delimiter = ',', default_value = "observe")]
     allow: Vec<Permission>,
@@ -57,7 +57,7 @@ enum FramingArg {
     Headers,
 }
 
-pub fn run(args: &ServeArgs) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &ServeArgs) -> Result<ExitCode, Failure> {
     tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false).with_max_level(args.log).init();
     let config = config(args).map_err(|error| Failure::new(USAGE, error))?;
     Ok(serve(config, args.framing)?)

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 #[derive(Args)]
-pub struct SettingsArgs {
+pub(super) struct SettingsArgs {
     #[command(subcommand)]
     action: Option<Action>,
     /// The home of Claude Code that is meant, where there are several
@@ -47,7 +47,7 @@ struct Guard {
     expect: Option<String>,
 }
 
-pub fn run(args: &SettingsArgs) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &SettingsArgs) -> Result<ExitCode, Failure> {
     let local = Local::new(own_config(&args.look))?;
     let home = match &args.home {
         Some(path) => Some(std::path::absolute(path)?.display().to_string()),

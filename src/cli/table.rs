@@ -5,11 +5,11 @@ use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthChar;
 
 /// A column: its name, and how its cells give way where there is too little room.
-pub struct Column(pub &'static str, pub Give);
+pub(super) struct Column(pub &'static str, pub Give);
 
 /// How a cell gives way.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Give {
+pub(super) enum Give {
     /// Not at all.
     Nothing,
     /// Its beginning is left out: of a path the end tells most.
@@ -19,19 +19,19 @@ pub enum Give {
 }
 
 /// What stands in one place of a table.
-pub struct Cell {
+pub(super) struct Cell {
     text: String,
     colour: Colour,
 }
 
 impl Cell {
     /// A cell with this text; what could act on a terminal is taken out.
-    pub fn new(text: &str) -> Self {
+    pub(super) fn new(text: &str) -> Self {
         Self { text: plain(text), colour: Colour::None }
     }
 
     /// The same in a colour.
-    pub fn in_colour(self, colour: Colour) -> Self {
+    pub(super) fn in_colour(self, colour: Colour) -> Self {
         Self { colour, ..self }
     }
 }
@@ -39,7 +39,7 @@ impl Cell {
 const GAP: usize = 2;
 
 /// The table with a line of names above it.
-pub fn render(columns: &[Column], rows: &[Vec<Cell>], screen: &Screen) -> String {
+pub(super) fn render(columns: &[Column], rows: &[Vec<Cell>], screen: &Screen) -> String {
     let widths = widths(columns, rows, screen.width);
     let names: Vec<Cell> = columns.iter().map(|column| Cell::new(column.0).in_colour(Colour::Dim)).collect();
     let lines = std::iter::once(&names).chain(rows).map(|row| line(columns, row, &widths, screen));
@@ -89,12 +89,12 @@ fn widths(columns: &[Column], rows: &[Vec<Cell>], screen: Option<usize>) -> Vec<
 }
 
 /// The columns that a text takes on a terminal.
-pub fn width(text: &str) -> usize {
+pub(super) fn width(text: &str) -> usize {
     text.chars().filter_map(UnicodeWidthChar::width).sum()
 }
 
 /// As much of the text as fits, with a mark where some is left out.
-pub fn fit(text: &str, room: usize, give: Give) -> String {
+pub(super) fn fit(text: &str, room: usize, give: Give) -> String {
     if width(text) <= room {
         return text.to_owned();
     }

@@ -11,14 +11,14 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 /// How long a terminal that nobody reads is waited for at the end.
-pub const FAREWELL: Duration = Duration::from_secs(1);
+pub(super) const FAREWELL: Duration = Duration::from_secs(1);
 
 /// A terminal that is in use.
-pub struct Taken(Raw);
+pub(super) struct Taken(Raw);
 
 impl Taken {
     /// Takes a terminal that these bytes give back. Should this thread panic, they come before what it says.
-    pub fn new(raw: Raw, close: &'static str) -> Self {
+    pub(super) fn new(raw: Raw, close: &'static str) -> Self {
         let (before, ours) = (panic::take_hook(), thread::current().id());
         panic::set_hook(Box::new(move |told| {
             if thread::current().id() == ours {
@@ -39,17 +39,17 @@ impl Deref for Taken {
 }
 
 /// The signal that comes with it when a terminal is gone, if one does: what comes after that is another.
-pub async fn gone(signals: &mut Signals) -> Option<u8> {
+pub(super) async fn gone(signals: &mut Signals) -> Option<u8> {
     timeout(FAREWELL, signals.next()).await.ok()
 }
 
 /// Whether there is a terminal before a person, which can show more than the next line.
-pub fn can_be_drawn_on() -> bool {
+pub(super) fn can_be_drawn_on() -> bool {
     std::io::stdin().is_terminal() && std::io::stdout().is_terminal() && !output::is_dumb()
 }
 
 /// The terminal of standard output, and its rows.
-pub fn size() -> (Screen, usize) {
+pub(super) fn size() -> (Screen, usize) {
     let rows = terminal_size::terminal_size_of(std::io::stdout()).map_or(24, |(_, rows)| usize::from(rows.0));
     (Screen::of_stdout(), rows)
 }

@@ -6,12 +6,12 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Now, in epoch milliseconds.
-pub fn now_ms() -> i64 {
+pub(super) fn now_ms() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
 }
 
 /// How long ago a time was, in its largest unit.
-pub fn age(now_ms: i64, then_ms: Option<i64>) -> String {
+pub(super) fn age(now_ms: i64, then_ms: Option<i64>) -> String {
     const UNITS: [(i64, char); 6] =
         [(31_557_600, 'y'), (604_800, 'w'), (86_400, 'd'), (3_600, 'h'), (60, 'm'), (1, 's')];
     let Some(then_ms) = then_ms else { return "-".to_owned() };
@@ -23,7 +23,7 @@ pub fn age(now_ms: i64, then_ms: Option<i64>) -> String {
 }
 
 /// A time of day where the user is, with the date unless that is today.
-pub fn clock(now_ms: i64, then_ms: i64) -> String {
+pub(super) fn clock(now_ms: i64, then_ms: i64) -> String {
     clock_in(&TimeZone::system(), now_ms, then_ms)
 }
 
@@ -35,13 +35,13 @@ fn clock_in(zone: &TimeZone, now_ms: i64, then_ms: i64) -> String {
 }
 
 /// The user's home directory, by which paths are shortened.
-pub fn home() -> Option<String> {
+pub(super) fn home() -> Option<String> {
     let variable = |name: &str| std::env::var(name).ok().filter(|home| Path::new(home).is_absolute());
     variable("HOME").or_else(|| variable("USERPROFILE"))
 }
 
 /// A path with the home directory as `~`.
-pub fn path(path: &str, home: Option<&str>) -> String {
+pub(super) fn path(path: &str, home: Option<&str>) -> String {
     let below = home.map(|home| home.trim_end_matches('/')).filter(|home| !home.is_empty());
     match below.and_then(|home| path.strip_prefix(home)) {
         Some("") => "~".to_owned(),
@@ -51,7 +51,7 @@ pub fn path(path: &str, home: Option<&str>) -> String {
 }
 
 /// A number of things: `1 file`, `2 files`.
-pub fn count(number: usize, thing: &str) -> String {
+pub(super) fn count(number: usize, thing: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {thing}{plural}")
 }

@@ -12,7 +12,7 @@ use std::io::{self, BufReader, Read};
 use std::ops::Range;
 
 /// A text that can be read from any place on.
-pub trait Text {
+pub(super) trait Text {
     /// Reads at `offset` into `buffer` until it is full or the text ends; answers how much came.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, ReadError>;
 }
@@ -25,7 +25,7 @@ impl Text for File {
 
 /// A line, or one of several records on one line, and where it is.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Line<'a> {
+pub(super) struct Line<'a> {
     /// Where it begins.
     pub at: u64,
     /// Its length in bytes, without its end.
@@ -42,7 +42,7 @@ struct Found {
 }
 
 /// The lines of a text, from a place back.
-pub struct Backward<'a, T> {
+pub(super) struct Backward<'a, T> {
     text: &'a T,
     progress: &'a dyn Progress,
     /// Where the buffer begins in the text.
@@ -61,27 +61,27 @@ pub struct Backward<'a, T> {
 
 impl<'a, T: Text> Backward<'a, T> {
     /// The lines before `end`.
-    pub fn new(text: &'a T, end: u64, progress: &'a dyn Progress) -> Self {
+    pub(super) fn new(text: &'a T, end: u64, progress: &'a dyn Progress) -> Self {
         let (chunk, longest) = (limits::PAGE_CHUNK_FIRST, limits::LINE_MAX);
         let (buffer, several) = (Vec::new(), Vec::new());
         Self { text, progress, start: end, buffer, left: 0, several, seen: 0, chunk, longest, permit: None }
     }
 
     /// Goes on before another place.
-    pub fn seek(&mut self, end: u64) {
+    pub(super) fn seek(&mut self, end: u64) {
         (self.start, self.left) = (end, 0);
         self.several.clear();
     }
 
     /// The line before the one that was told last. Blank ones are told too.
-    pub fn previous(&mut self) -> Result<Option<Line<'_>>, ReadError> {
+    pub(super) fn previous(&mut self) -> Result<Option<Line<'_>>, ReadError> {
         let found = self.step()?;
         Ok(found.map(|Found { at, length, part }| Line { at, length, text: part.map(|part| trim(&self.buffer[part])) }))
     }
 
     /// The nearest line before that says something, and where it begins: blank ones and those over
     /// [`limits::LINE_MAX`] are passed over.
-    pub fn record(&mut self) -> Result<Option<(u64, &[u8])>, ReadError> {
+    pub(super) fn record(&mut self) -> Result<Option<(u64, &[u8])>, ReadError> {
         while let Some(Found { at, part, .. }) = self.step()? {
             if let Some(part) = part.filter(|part| !trim(&self.buffer[part.clone()]).is_empty()) {
                 return Ok(Some((at, trim(&self.buffer[part]))));
@@ -167,7 +167,7 @@ impl<'a, T: Text> Backward<'a, T> {
 impl<'a> Backward<'a, File> {
     /// The lines of a file before its end, or before where a page ended. A place at which no line begins is none of
     /// this file.
-    pub fn of(file: &'a File, place: Option<u64>, progress: &'a dyn Progress) -> Result<Self, ReadError> {
+    pub(super) fn of(file: &'a File, place: Option<u64>, progress: &'a dyn Progress) -> Result<Self, ReadError> {
         let end = match place {
             None => file.metadata()?.len(),
             Some(end) if begins_line(file, end)? => end,
@@ -179,7 +179,7 @@ impl<'a> Backward<'a, File> {
 
 /// Whether a position lies between two records of a text: at the start of a line, or at an end of one of the records on
 /// a line. Where a page ended that holds, unless the text was rewritten since.
-pub fn begins_line(text: &impl Text, position: u64) -> Result<bool, ReadError> {
+pub(super) fn begins_line(text: &impl Text, position: u64) -> Result<bool, ReadError> {
     let mut before = [0];
     if position == 0 {
         return Ok(true);
@@ -198,7 +198,7 @@ pub fn begins_line(text: &impl Text, position: u64) -> Result<bool, ReadError> {
 
 /// Returns where the last line of a file ends that is complete, or a last record without a line end that is whole. What
 /// comes after it is still being written.
-pub fn end_of_lines(file: &File, progress: &dyn Progress) -> Result<u64, ReadError> {
+pub(super) fn end_of_lines(file: &File, progress: &dyn Progress) -> Result<u64, ReadError> {
     let size = file.metadata()?.len();
     let start = start_of_line(file, size, u64::MAX, progress)?.unwrap_or(0);
     let length = size - start;
@@ -230,7 +230,7 @@ fn start_of_line(text: &impl Text, position: u64, max: u64, progress: &dyn Progr
 }
 
 /// Reads the line that begins at a position, [`limits::LINE_MAX`] bytes of it at most.
-pub fn line_from(text: &impl Text, start: u64) -> Result<Vec<u8>, ReadError> {
+pub(super) fn line_from(text: &impl Text, start: u64) -> Result<Vec<u8>, ReadError> {
     let mut line = Vec::new();
     let mut permit = None;
     while line.len() < limits::LINE_MAX {
@@ -252,7 +252,7 @@ pub fn line_from(text: &impl Text, start: u64) -> Result<Vec<u8>, ReadError> {
 
 /// Parses a line that is too long to be kept, as far as `T` wants it; one that is longer than
 /// [`limits::UNPACKED_MAX`] is not read.
-pub fn parse_long<T: DeserializeOwned>(text: &impl Text, line: &Line<'_>) -> Option<T> {
+pub(super) fn parse_long<T: DeserializeOwned>(text: &impl Text, line: &Line<'_>) -> Option<T> {
     struct Part<'a, T>(&'a T, u64, u64);
     impl<T: Text> Read for Part<'_, T> {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {

@@ -7,7 +7,7 @@ use std::fs::File;
 
 /// Reads a file from a position on until [`limits::CONDENSED`] bytes came out, the file ends, or
 /// [`limits::LINE_MAX`] bytes were read.
-pub fn condensed(file: &File, from: u64) -> Result<Vec<u8>, ReadError> {
+pub(super) fn condensed(file: &File, from: u64) -> Result<Vec<u8>, ReadError> {
     let mut condenser = Condenser::default();
     let mut chunk = vec![0; limits::PAGE_CHUNK];
     let mut read = 0;

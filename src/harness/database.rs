@@ -8,7 +8,7 @@ use rusqlite::{Connection, Row, ffi};
 use std::borrow::Cow;
 
 /// Reads what a list needs of a database; `None` of the query means that its tables are unknown ones.
-pub fn read_list<T>(
+pub(super) fn read_list<T>(
     source: &Source,
     query: impl Fn(&Connection) -> rusqlite::Result<Option<T>>,
 ) -> Result<Option<T>, ReadError> {
@@ -16,7 +16,7 @@ pub fn read_list<T>(
 }
 
 /// Reads what is asked of one session, until it is no longer wanted.
-pub fn read_session<T>(
+pub(super) fn read_session<T>(
     session: &Session,
     progress: Option<&dyn Progress>,
     query: impl Fn(&Connection) -> rusqlite::Result<T>,
@@ -26,7 +26,7 @@ pub fn read_session<T>(
 }
 
 /// Visits the rows of a query for a list, as many as the database can hold: pages that lead back to each other make more.
-pub fn each_listed(
+pub(super) fn each_listed(
     connection: &Connection,
     source: &Source,
     query: &str,
@@ -51,11 +51,11 @@ pub fn each_listed(
 /// The columns that a table holds here; none where there is no such table. A view or a virtual table is none, and what is
 /// computed is not a column: reading those runs what the file's author wrote.
 #[derive(Default)]
-pub struct Columns(Vec<String>);
+pub(super) struct Columns(Vec<String>);
 
 impl Columns {
     /// Asks the database.
-    pub fn of(connection: &Connection, table: &str) -> rusqlite::Result<Self> {
+    pub(super) fn of(connection: &Connection, table: &str) -> rusqlite::Result<Self> {
         let mut statement = connection.prepare(
             "select name from pragma_table_xinfo(?1) where hidden = 0 and exists
                (select 1 from pragma_table_list(?1) where schema = 'main' and type = 'table')",
@@ -65,45 +65,45 @@ impl Columns {
     }
 
     /// Whether there is a column.
-    pub fn has(&self, name: &str) -> bool {
+    pub(super) fn has(&self, name: &str) -> bool {
         self.0.iter().any(|column| column == name)
     }
 
     /// Whether there are all of some columns.
-    pub fn has_all(&self, names: &[&str]) -> bool {
+    pub(super) fn has_all(&self, names: &[&str]) -> bool {
         names.iter().all(|name| self.has(name))
     }
 
     /// Whether there is no such table.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// A column, or `null` where there is none.
-    pub fn or_null<'a>(&self, name: &'a str) -> &'a str {
+    pub(super) fn or_null<'a>(&self, name: &'a str) -> &'a str {
         if self.has(name) { name } else { "null" }
     }
 }
 
 /// Whether a table has a row of this id.
-pub fn has_row(connection: &Connection, table: &str, id: &str) -> rusqlite::Result<bool> {
+pub(super) fn has_row(connection: &Connection, table: &str, id: &str) -> rusqlite::Result<bool> {
     Ok(Columns::of(connection, table)?.has("id")
         && connection.prepare(&format!("select 1 from {table} where id = ?1"))?.exists([id])?)
 }
 
 /// A column of ids, names or paths; one that is too long is null.
-pub fn short(column: &str) -> String {
+pub(super) fn short(column: &str) -> String {
     format!("case when octet_length({column}) <= {} then {column} end", limits::DATABASE_NAME)
 }
 
 /// A column of texts of any size: one that is longer than so many bytes is not loaded, and stands there as its size,
 /// negative to tell it from what is kept. SQLite knows the size of a cell without reading all of its pages.
-pub fn bounded(column: &str, max: usize) -> String {
+pub(super) fn bounded(column: &str, max: usize) -> String {
     format!("case when octet_length({column}) <= {max} then {column} else -octet_length({column}) end")
 }
 
 /// How long a text is that [`bounded`] left out.
-pub fn left_out(row: &Row<'_>, at: usize) -> Option<u64> {
+pub(super) fn left_out(row: &Row<'_>, at: usize) -> Option<u64> {
     match row.get_ref(at).ok()? {
         ValueRef::Integer(size) if size < 0 => Some(size.unsigned_abs()),
         _ => None,
@@ -111,17 +111,17 @@ pub fn left_out(row: &Row<'_>, at: usize) -> Option<u64> {
 }
 
 /// A text of a [`bounded`] column; in the place of one that was left out, a JSON object with its size.
-pub fn text_or_size<'a>(row: &'a Row<'_>, at: usize) -> Option<Cow<'a, str>> {
+pub(super) fn text_or_size<'a>(row: &'a Row<'_>, at: usize) -> Option<Cow<'a, str>> {
     text(row, at).or_else(|| Some(size(left_out(row, at)?).to_string().into()))
 }
 
 /// What stands for a text of so many bytes that was left out, as in [`super::pages::long_block`].
-pub fn size(bytes: u64) -> serde_json::Value {
+pub(super) fn size(bytes: u64) -> serde_json::Value {
     serde_json::json!({ "bytes": bytes })
 }
 
 /// A text, whatever bytes it has. Empty is none.
-pub fn text<'a>(row: &'a Row<'_>, at: usize) -> Option<Cow<'a, str>> {
+pub(super) fn text<'a>(row: &'a Row<'_>, at: usize) -> Option<Cow<'a, str>> {
     match row.get_ref(at).ok()? {
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) if !bytes.is_empty() => Some(String::from_utf8_lossy(bytes)),
         _ => None,
@@ -129,7 +129,7 @@ pub fn text<'a>(row: &'a Row<'_>, at: usize) -> Option<Cow<'a, str>> {
 }
 
 /// A number.
-pub fn real(row: &Row<'_>, at: usize) -> Option<f64> {
+pub(super) fn real(row: &Row<'_>, at: usize) -> Option<f64> {
     match row.get_ref(at).ok()? {
         ValueRef::Integer(number) => Some(number as f64),
         ValueRef::Real(number) => Some(number),
@@ -138,7 +138,7 @@ pub fn real(row: &Row<'_>, at: usize) -> Option<f64> {
 }
 
 /// A whole number; one that is too large for that is none.
-pub fn integer(row: &Row<'_>, at: usize) -> Option<i64> {
+pub(super) fn integer(row: &Row<'_>, at: usize) -> Option<i64> {
     match row.get_ref(at).ok()? {
         ValueRef::Integer(number) => Some(number),
         ValueRef::Real(number) if number.abs() < i64::MAX as f64 => Some(number as i64),

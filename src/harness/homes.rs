@@ -69,7 +69,7 @@ impl<'a> Environment<'a> {
 
 /// An environment that a test makes up.
 #[cfg(test)]
-pub fn environment(lookup: &dyn Fn(&str) -> Option<PathBuf>) -> Environment<'_> {
+pub(super) fn environment(lookup: &dyn Fn(&str) -> Option<PathBuf>) -> Environment<'_> {
     Environment(lookup)
 }
 

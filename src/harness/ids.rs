@@ -1,19 +1,19 @@
 //! Ids that others chose.
 
 /// Whether an id can be handed on: shown, and given to a program as an argument without being taken for an option.
-pub fn is_usable(id: &str) -> bool {
+pub(super) fn is_usable(id: &str) -> bool {
     !id.is_empty() && !id.starts_with('-') && !id.chars().any(char::is_control)
 }
 
 /// Whether an id can also be a part of a file's name.
-pub fn is_part_of_name(id: &str) -> bool {
+pub(super) fn is_part_of_name(id: &str) -> bool {
     id.len() <= 128
         && id.starts_with(|c: char| c.is_ascii_alphanumeric())
         && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
 }
 
 /// Whether a name has the form of a UUID.
-pub fn is_uuid(name: &str) -> bool {
+pub(super) fn is_uuid(name: &str) -> bool {
     name.len() == 36
         && name.bytes().enumerate().all(|(at, byte)| match at {
             8 | 13 | 18 | 23 => byte == b'-',

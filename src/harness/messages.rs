@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::collections::HashMap;
 
 /// Gives each tool's answer the name that stands in its call, here or in earlier messages. Whether all have one.
-pub fn name_results(messages: &mut [Message], earlier: &[Message]) -> bool {
+pub(super) fn name_results(messages: &mut [Message], earlier: &[Message]) -> bool {
     let mut names: HashMap<String, String> = HashMap::new();
     for block in earlier.iter().chain(&*messages).flat_map(|message| &message.content) {
         if let Block::ToolCall { id, name, .. } = block {
@@ -24,7 +24,10 @@ pub fn name_results(messages: &mut [Message], earlier: &[Message]) -> bool {
 }
 
 /// Names the results of a page whose calls stand before it.
-pub fn name_from_earlier<E>(page: &mut Page, earlier: impl FnOnce() -> Result<Vec<Message>, E>) -> Result<(), E> {
+pub(super) fn name_from_earlier<E>(
+    page: &mut Page,
+    earlier: impl FnOnce() -> Result<Vec<Message>, E>,
+) -> Result<(), E> {
     if page.next.is_some() && !name_results(&mut page.messages, &[]) {
         name_results(&mut page.messages, &earlier()?);
     }
@@ -32,28 +35,28 @@ pub fn name_from_earlier<E>(page: &mut Page, earlier: impl FnOnce() -> Result<Ve
 }
 
 /// What is not understood, kept.
-pub fn other(kind: &str, raw: Value) -> Block {
+pub(super) fn other(kind: &str, raw: Value) -> Block {
     Block::Other { kind: kind.to_owned(), raw }
 }
 
 /// The same, under its own word for what it is.
-pub fn unknown(raw: Value) -> Block {
+pub(super) fn unknown(raw: Value) -> Block {
     Block::Other { kind: kind(&raw).to_owned(), raw }
 }
 
 /// A record's own word for what it is.
-pub fn kind(record: &Value) -> &str {
+pub(super) fn kind(record: &Value) -> &str {
     record["type"].as_str().unwrap_or("unknown")
 }
 
 /// The arguments of a call: many stores keep their JSON as a string.
-pub fn arguments(stored: &Value) -> Value {
+pub(super) fn arguments(stored: &Value) -> Value {
     let parsed = stored.as_str().and_then(text::value);
     parsed.unwrap_or_else(|| stored.clone())
 }
 
 /// The image that a URL names or holds.
-pub fn image(url: &str, media_type: Option<&str>) -> Block {
+pub(super) fn image(url: &str, media_type: Option<&str>) -> Block {
     let Some((head, data)) = url.strip_prefix("data:").and_then(|rest| rest.split_once(',')) else {
         return Block::Image { media_type: media_type.map(str::to_owned), bytes: None, uri: Some(url.to_owned()) };
     };

@@ -10,7 +10,7 @@ use std::fs::File;
 
 /// The part of a growing file that was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Prefix {
+pub(super) struct Prefix {
     file: Option<FileId>,
     /// Its length in bytes.
     pub length: u64,
@@ -20,13 +20,13 @@ pub struct Prefix {
 
 impl Prefix {
     /// Describes the first `length` bytes of a file.
-    pub fn of(file: &File, length: u64) -> Result<Self, ReadError> {
+    pub(super) fn of(file: &File, length: u64) -> Result<Self, ReadError> {
         let id = FileId::of(&file.metadata()?);
         Ok(Self { file: Some(id), length, last: last_bytes(file, length)? })
     }
 
     /// Whether a file still begins with it.
-    pub fn is_of(&self, file: &File) -> Result<bool, ReadError> {
+    pub(super) fn is_of(&self, file: &File) -> Result<bool, ReadError> {
         let same = self.file == Some(FileId::of(&file.metadata()?));
         Ok(same && last_bytes(file, self.length)? == self.last)
     }
@@ -42,7 +42,12 @@ fn last_bytes(file: &File, length: u64) -> Result<Box<[u8]>, ReadError> {
 
 /// Hands over the records on lines that hold one of these texts, from a position on, in order; returns where the last
 /// line ends that is complete. Lines over [`limits::LINE_COMMON`] are skipped.
-pub fn scan(file: &File, from: u64, texts: &[&Finder<'_>], mut each: impl FnMut(&[u8])) -> Result<u64, ReadError> {
+pub(super) fn scan(
+    file: &File,
+    from: u64,
+    texts: &[&Finder<'_>],
+    mut each: impl FnMut(&[u8]),
+) -> Result<u64, ReadError> {
     let mut buffer = Vec::with_capacity(limits::SCAN_BYTES);
     let (mut at, mut ended, mut is_cut) = (from, from, false);
     loop {

@@ -6,12 +6,12 @@ use crate::limits;
 use crate::protocol::{Block, Message};
 
 /// What stands for a record that is too long to be told.
-pub fn long_block(kind: &str, bytes: u64) -> Block {
+pub(super) fn long_block(kind: &str, bytes: u64) -> Block {
     Block::Other { kind: kind.to_owned(), raw: serde_json::json!({ "bytes": bytes }) }
 }
 
 /// The messages of one page, gathered from the newest back, each with the place that older ones are found from.
-pub struct Gathered<P> {
+pub(super) struct Gathered<P> {
     messages: Vec<(Message, P)>,
     limit: usize,
     bytes: u64,
@@ -19,38 +19,43 @@ pub struct Gathered<P> {
 
 impl<P> Gathered<P> {
     /// Nothing yet of what is asked for.
-    pub fn new(request: &PageRequest<'_>) -> Self {
+    pub(super) fn new(request: &PageRequest<'_>) -> Self {
         Self { messages: Vec::new(), limit: request.limit.max(1), bytes: 0 }
     }
 
     /// Takes the next older message, which takes so many bytes in its store.
-    pub fn push(&mut self, message: Message, bytes: u64, older: P) {
+    pub(super) fn push(&mut self, message: Message, bytes: u64, older: P) {
         self.messages.push((message, older));
         self.bytes += bytes;
     }
 
     /// Whether there is enough: one message more than a page holds shows that there is another page.
-    pub fn is_full(&self) -> bool {
+    pub(super) fn is_full(&self) -> bool {
         self.messages.len() > self.limit || (self.bytes >= limits::PAGE_BYTES && !self.messages.is_empty())
     }
 
     /// How many messages there are.
-    pub fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.messages.len()
     }
 
     /// A message that was taken.
-    pub fn message(&mut self, index: usize) -> &mut Message {
+    pub(super) fn message(&mut self, index: usize) -> &mut Message {
         &mut self.messages[index].0
     }
 
     /// The page. `ended` tells that there is nothing older than what was taken.
-    pub fn into_page(self, ended: bool, cursor: impl Fn(&P) -> String) -> Page {
+    pub(super) fn into_page(self, ended: bool, cursor: impl Fn(&P) -> String) -> Page {
         self.into_placed(ended, &cursor, &cursor)
     }
 
     /// The same, where the place that older ones are found from is not the message's own.
-    pub fn into_placed(mut self, ended: bool, cursor: impl Fn(&P) -> String, own: impl Fn(&P) -> String) -> Page {
+    pub(super) fn into_placed(
+        mut self,
+        ended: bool,
+        cursor: impl Fn(&P) -> String,
+        own: impl Fn(&P) -> String,
+    ) -> Page {
         let more = self.messages.len() > self.limit || !ended;
         self.messages.truncate(self.limit);
         let next = self.messages.last().filter(|_| more).map(|(_, older)| cursor(older));
@@ -62,7 +67,7 @@ impl<P> Gathered<P> {
 
 /// The page of what was read newest first. More than is asked for means that there are older ones; `place` names the
 /// place of each, from which older ones are found. Results have the names of their calls.
-pub fn page<T>(
+pub(super) fn page<T>(
     newest_first: Vec<T>,
     request: &PageRequest<'_>,
     place: impl Fn(&T) -> String,

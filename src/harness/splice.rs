@@ -5,14 +5,14 @@ use serde::de::IgnoredAny;
 use std::ops::Range;
 
 /// Returns the records of a line: the line itself unless it holds several, or a whole record behind a torn one.
-pub fn records(line: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
+pub(super) fn records(line: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
     let several = several(line);
     let one = several.is_empty().then_some(line);
     one.into_iter().chain(several.into_iter().map(|range| &line[range]))
 }
 
 /// Returns where the records of a line lie; nothing where the line is one record, or holds none.
-pub fn several(line: &[u8]) -> Vec<Range<usize>> {
+pub(super) fn several(line: &[u8]) -> Vec<Range<usize>> {
     if !may_hold_several(line) {
         return Vec::new();
     }
@@ -21,7 +21,7 @@ pub fn several(line: &[u8]) -> Vec<Range<usize>> {
 }
 
 /// Returns where the whole records of a line lie.
-pub fn whole(line: &[u8]) -> Vec<Range<usize>> {
+pub(super) fn whole(line: &[u8]) -> Vec<Range<usize>> {
     let mut records = Vec::new();
     let mut from = 0;
     while let Some(begin) = memchr::memchr(b'{', &line[from..]).map(|at| from + at) {
@@ -68,7 +68,7 @@ fn may_begin_inside(before: &[u8]) -> bool {
 }
 
 /// White space, and the NULs that a hole in a file reads as.
-pub fn is_blank(byte: u8) -> bool {
+pub(super) fn is_blank(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte == 0
 }
 

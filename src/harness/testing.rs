@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 /// Somebody who went away.
-pub struct Gone;
+pub(crate) struct Gone;
 
 impl Progress for Gone {
     fn is_cancelled(&self) -> bool {
@@ -23,7 +23,7 @@ impl Progress for Gone {
 }
 
 /// What a store says of everything below a root.
-pub struct Listing {
+pub(crate) struct Listing {
     store: &'static dyn Store,
     pub root: Root,
     pub sessions: Vec<Session>,
@@ -35,7 +35,7 @@ pub struct Listing {
 
 /// Lists what is below a root that a person named. Sessions and remarks are in the order of
 /// their ids.
-pub fn list(store: &'static dyn Store, path: &Path) -> Listing {
+pub(crate) fn list(store: &'static dyn Store, path: &Path) -> Listing {
     let root = store.named_root(path);
     let mut finder = Finder::default();
     store.walk(&root, &mut finder);
@@ -69,7 +69,7 @@ pub fn list(store: &'static dyn Store, path: &Path) -> Listing {
 
 impl Listing {
     /// The one session of an id, else the one whose id begins or ends like this.
-    pub fn of(&self, id: &str) -> &Session {
+    pub(crate) fn of(&self, id: &str) -> &Session {
         let exact = self.sessions.iter().any(|session| &*session.id == id);
         let is_meant = |session: &&Session| match exact {
             true => &*session.id == id,
@@ -82,17 +82,17 @@ impl Listing {
     }
 
     /// The only session.
-    pub fn one(&self) -> &Session {
+    pub(crate) fn one(&self) -> &Session {
         assert_eq!(self.sessions.len(), 1);
         &self.sessions[0]
     }
 
-    pub fn ids(&self) -> Vec<&str> {
+    pub(crate) fn ids(&self) -> Vec<&str> {
         self.sessions.iter().map(|session| &*session.id).collect()
     }
 
     /// The names of what was passed over, and why.
-    pub fn skipped(&self) -> Vec<(String, &'static str)> {
+    pub(crate) fn skipped(&self) -> Vec<(String, &'static str)> {
         let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
         let mut skipped: Vec<_> = self.skipped.iter().map(|(path, skip)| (name(path), skip.reason())).collect();
         skipped.sort();
@@ -100,54 +100,54 @@ impl Listing {
     }
 
     /// Why something was passed over, in the order of names.
-    pub fn reasons(&self) -> Vec<&'static str> {
+    pub(crate) fn reasons(&self) -> Vec<&'static str> {
         self.skipped().into_iter().map(|(_, reason)| reason).collect()
     }
 
     /// What lives, in the order of ids.
-    pub fn live(&self) -> Activities {
+    pub(crate) fn live(&self) -> Activities {
         let mut live = self.store.live(&self.root, &mut self.sessions.iter());
         live.sessions.sort_by(|a, b| a.session_id.cmp(&b.session_id));
         live
     }
 
-    pub fn details(&self, id: &str) -> Details {
+    pub(crate) fn details(&self, id: &str) -> Details {
         details(self.store, std::slice::from_ref(&self.root), self.of(id))
     }
 
-    pub fn page(&self, id: &str, cursor: Option<&str>, limit: usize) -> Result<Page, ReadError> {
+    pub(crate) fn page(&self, id: &str, cursor: Option<&str>, limit: usize) -> Result<Page, ReadError> {
         page(self.store, std::slice::from_ref(&self.root), self.of(id), cursor, limit)
     }
 
     /// A whole conversation, in pages of a size.
-    pub fn paged(&self, id: &str, limit: usize) -> Vec<Message> {
+    pub(crate) fn paged(&self, id: &str, limit: usize) -> Vec<Message> {
         paged(self.store, std::slice::from_ref(&self.root), self.of(id), limit)
     }
 
     /// A whole conversation, after pages of every size made up the same.
-    pub fn load(&self, id: &str) -> Vec<Message> {
+    pub(crate) fn load(&self, id: &str) -> Vec<Message> {
         whole(self.store, std::slice::from_ref(&self.root), self.of(id))
     }
 
     /// The same as JSON.
-    pub fn loaded(&self, id: &str) -> serde_json::Value {
+    pub(crate) fn loaded(&self, id: &str) -> serde_json::Value {
         serde_json::to_value(self.load(id)).unwrap()
     }
 
     /// Proves that pages of every size make up one and the same conversation.
-    pub fn assert_pages_agree(&self, id: &str) {
+    pub(crate) fn assert_pages_agree(&self, id: &str) {
         self.load(id);
     }
 }
 
 /// All that costs more to know of a session.
-pub fn details(store: &dyn Store, roots: &[Root], session: &Session) -> Details {
+pub(crate) fn details(store: &dyn Store, roots: &[Root], session: &Session) -> Details {
     let all = Wanted { topics: true, last_message: true, message_count: true, ..Wanted::default() };
     store.details(roots, session, all).unwrap()
 }
 
 /// One page for somebody who waits for it.
-pub fn page(
+pub(crate) fn page(
     store: &dyn Store,
     roots: &[Root],
     session: &Session,
@@ -159,7 +159,7 @@ pub fn page(
 
 /// A whole conversation, in pages of a size: all but the oldest are full of messages or of bytes, and only one of
 /// nothing is empty.
-pub fn paged(store: &dyn Store, roots: &[Root], session: &Session, limit: usize) -> Vec<Message> {
+pub(crate) fn paged(store: &dyn Store, roots: &[Root], session: &Session, limit: usize) -> Vec<Message> {
     let mut pages = Vec::new();
     let mut cursor: Option<String> = None;
     loop {
@@ -182,7 +182,7 @@ fn is_large(messages: &[Message]) -> bool {
 }
 
 /// A whole conversation, after pages of every size made up the same.
-pub fn whole(store: &dyn Store, roots: &[Root], session: &Session) -> Vec<Message> {
+pub(crate) fn whole(store: &dyn Store, roots: &[Root], session: &Session) -> Vec<Message> {
     let whole = page(store, roots, session, None, 1_000).unwrap();
     assert_eq!(whole.next, None, "{}", session.id);
     for limit in 1..=whole.messages.len() + 1 {
@@ -192,30 +192,30 @@ pub fn whole(store: &dyn Store, roots: &[Root], session: &Session) -> Vec<Messag
 }
 
 /// A fixture of a harness.
-pub fn fixture(name: &str) -> PathBuf {
+pub(crate) fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
 /// A directory that a test writes.
-pub struct Tree(TempDir);
+pub(crate) struct Tree(TempDir);
 
 impl Tree {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(TempDir::new().unwrap())
     }
 
     /// A copy of a directory.
-    pub fn copy_of(from: &Path) -> Self {
+    pub(crate) fn copy_of(from: &Path) -> Self {
         let tree = Self::new();
         copy(from, tree.path());
         tree
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }
 
-    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, content).unwrap();
@@ -224,7 +224,7 @@ impl Tree {
 }
 
 /// Copies a directory and all below it, so that the copy can be written to.
-pub fn copy(from: &Path, to: &Path) {
+pub(crate) fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
         let to = to.join(entry.file_name());
@@ -237,7 +237,7 @@ pub fn copy(from: &Path, to: &Path) {
 }
 
 #[cfg(unix)]
-pub use untouched::{assert_untouched, seen};
+pub(crate) use untouched::{assert_untouched, seen};
 
 #[cfg(unix)]
 mod untouched {
@@ -247,7 +247,7 @@ mod untouched {
 
     /// What can be seen of a file or a directory from outside.
     #[derive(Debug, PartialEq)]
-    pub struct Seen {
+    pub(crate) struct Seen {
         content: Vec<u8>,
         mode: u32,
         owner: (u32, u32),
@@ -256,7 +256,7 @@ mod untouched {
     }
 
     /// A directory and all below it as it can be seen from outside.
-    pub fn seen(path: &Path) -> BTreeMap<PathBuf, Seen> {
+    pub(crate) fn seen(path: &Path) -> BTreeMap<PathBuf, Seen> {
         let metadata = fs::symlink_metadata(path).unwrap();
         let seen = Seen {
             content: if metadata.is_file() { fs::read(path).unwrap() } else { Vec::new() },
@@ -281,7 +281,7 @@ mod untouched {
     /// Reads everything that a copy of a store tells: one that can be written to, and one that cannot, as its owner and
     /// as somebody who may only look. Proves that all is told each time and nothing is touched; answers how many
     /// sessions were told.
-    pub fn assert_untouched(store: &'static dyn Store, path: &Path) -> usize {
+    pub(crate) fn assert_untouched(store: &'static dyn Store, path: &Path) -> usize {
         let tree = Tree::copy_of(path);
         let paths: Vec<PathBuf> = seen(tree.path()).into_keys().collect();
         let told = || {

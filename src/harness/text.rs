@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 
 /// The string that a raw JSON value is; `None` for any other kind. A lone surrogate becomes U+FFFD.
-pub fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
+pub(super) fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
     let json = raw.get();
     if !json.starts_with('"') {
         return None;
@@ -40,22 +40,22 @@ pub fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
 struct Borrowed<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// A record's member that is wanted as a string.
-pub fn member<'a>(raw: Option<&'a RawValue>) -> Option<Cow<'a, str>> {
+pub(super) fn member<'a>(raw: Option<&'a RawValue>) -> Option<Cow<'a, str>> {
     raw.and_then(string)
 }
 
 /// A record's member as JSON; what cannot be held as such, as the text that it is in its record.
-pub fn raw_value(raw: &RawValue) -> Value {
+pub(super) fn raw_value(raw: &RawValue) -> Value {
     value(raw.get()).unwrap_or_else(|| raw.get().into())
 }
 
 /// Whether a record's member is `true`.
-pub fn is_true(raw: Option<&RawValue>) -> bool {
+pub(super) fn is_true(raw: Option<&RawValue>) -> bool {
     raw.is_some_and(|raw| raw.get() == "true")
 }
 
 /// A JSON value. Half a surrogate, which JavaScript and Python write, costs only itself.
-pub fn value(json: &str) -> Option<Value> {
+pub(super) fn value(json: &str) -> Option<Value> {
     serde_json::from_str(json).or_else(|_| serde_json::from_str(&mended(json))).ok()
 }
 
@@ -79,17 +79,17 @@ fn mended(json: &str) -> String {
 
 /// One line for a list: control characters out, white space folded, cut at [`limits::TITLE_CHARS`]. `None` if nothing
 /// is left.
-pub fn title(text: &str) -> Option<Box<str>> {
+pub(super) fn title(text: &str) -> Option<Box<str>> {
     fold(text, limits::TITLE_CHARS)
 }
 
 /// The title that a program or a person gave a session; `None` where it only stands for one that is missing.
-pub fn given_title(text: &str) -> Option<Box<str>> {
+pub(super) fn given_title(text: &str) -> Option<Box<str>> {
     title(text).filter(|title| !is_placeholder(title))
 }
 
 /// Whether a title says only that there is none yet: `New session`, `Untitled 2`, `New session - 2026-11-30T08:40:18Z`.
-pub fn is_placeholder(title: &str) -> bool {
+pub(super) fn is_placeholder(title: &str) -> bool {
     const NAMES: [&str; 14] = [
         "new session",
         "new chat",
@@ -112,7 +112,7 @@ pub fn is_placeholder(title: &str) -> bool {
 }
 
 /// A text without the elements before and behind it that `is_injected` says a program put there, and without blanks.
-pub fn without_elements(text: &str, is_injected: impl Fn(&str) -> bool) -> &str {
+pub(super) fn without_elements(text: &str, is_injected: impl Fn(&str) -> bool) -> &str {
     let mut rest = text.trim();
     while let Some(shorter) = without_first(rest, &is_injected).or_else(|| without_last(rest, &is_injected)) {
         rest = shorter.trim();
@@ -134,7 +134,7 @@ fn without_last<'a>(text: &'a str, is_injected: &impl Fn(&str) -> bool) -> Optio
 }
 
 /// A longer excerpt of a text, folded and cut like a title.
-pub fn excerpt(text: &str) -> Option<String> {
+pub(super) fn excerpt(text: &str) -> Option<String> {
     fold(text, limits::EXCERPT_CHARS).map(String::from)
 }
 
@@ -159,19 +159,19 @@ fn fold(text: &str, max: usize) -> Option<Box<str>> {
 }
 
 /// A time in RFC 3339, as epoch milliseconds.
-pub fn time(text: &str) -> Option<i64> {
+pub(super) fn time(text: &str) -> Option<i64> {
     text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_millisecond)
 }
 
 /// An absolute path that can be shown: anything else is no workspace.
-pub fn workspace(text: &str) -> Option<Box<str>> {
+pub(super) fn workspace(text: &str) -> Option<Box<str>> {
     let absolute =
         text.starts_with('/') || text.get(1..3).is_some_and(|s| s == ":\\" || s == ":/") || text.starts_with("\\\\");
     (absolute && !text.chars().any(char::is_control)).then(|| text.into())
 }
 
 /// How many bytes a text in base 64 stands for. It may be broken into lines.
-pub fn base64_bytes(text: &str) -> u64 {
+pub(super) fn base64_bytes(text: &str) -> u64 {
     let digits = text.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=').count();
     digits as u64 * 3 / 4
 }

@@ -167,6 +167,6 @@ fn followed(path: &Path) -> io::Result<Option<Stamp>> {
 }
 
 /// A file name without its ending.
-pub fn stem(path: &Path) -> &str {
+pub(super) fn stem(path: &Path) -> &str {
     path.file_stem().and_then(OsStr::to_str).unwrap_or_default()
 }

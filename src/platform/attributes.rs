@@ -10,11 +10,11 @@ use std::io;
 
 /// The extended attributes of a file.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Attributes(BTreeMap<CString, Vec<u8>>);
+pub(super) struct Attributes(BTreeMap<CString, Vec<u8>>);
 
 impl Attributes {
     /// Reads those of a file.
-    pub fn of(file: &File) -> io::Result<Self> {
+    pub(super) fn of(file: &File) -> io::Result<Self> {
         let mut found = BTreeMap::new();
         for name in system::names(file)? {
             // One may be removed meanwhile.
@@ -29,7 +29,7 @@ impl Attributes {
     ///
     /// # Errors
     /// Where one cannot be set or removed; the message names it.
-    pub fn give_to(&self, file: &File) -> io::Result<()> {
+    pub(super) fn give_to(&self, file: &File) -> io::Result<()> {
         let unkept = |name: &CString, error: io::Error| {
             let message = format!("its extended attribute {} cannot be kept: {error}", name.to_string_lossy());
             io::Error::new(error.kind(), message)
@@ -74,7 +74,7 @@ mod system {
         }
     }
 
-    pub fn names(file: &File) -> io::Result<Vec<CString>> {
+    pub(super) fn names(file: &File) -> io::Result<Vec<CString>> {
         // SAFETY: the descriptor is open, and the system writes at most `size` bytes to the buffer.
         let list = whole(|buffer, size| unsafe { libc::flistxattr(file.as_raw_fd(), buffer.cast(), size) });
         let list = match list {
@@ -85,7 +85,7 @@ mod system {
         Ok(names.filter_map(|name| CString::new(name).ok()).collect())
     }
 
-    pub fn value(file: &File, name: &CString) -> io::Result<Option<Vec<u8>>> {
+    pub(super) fn value(file: &File, name: &CString) -> io::Result<Option<Vec<u8>>> {
         // SAFETY: the descriptor is open, the name ends with NUL, and the system writes at most `size` bytes to the buffer.
         match whole(|buffer, size| unsafe { libc::fgetxattr(file.as_raw_fd(), name.as_ptr(), buffer, size) }) {
             Err(error) if error.raw_os_error() == Some(libc::ENODATA) => Ok(None),
@@ -93,13 +93,13 @@ mod system {
         }
     }
 
-    pub fn set(file: &File, name: &CString, value: &[u8]) -> io::Result<()> {
+    pub(super) fn set(file: &File, name: &CString, value: &[u8]) -> io::Result<()> {
         // SAFETY: the descriptor is open, the name ends with NUL, and the value is as long as is said.
         let set = unsafe { libc::fsetxattr(file.as_raw_fd(), name.as_ptr(), value.as_ptr().cast(), value.len(), 0) };
         Ok(Errno::result(set).map(drop)?)
     }
 
-    pub fn remove(file: &File, name: &CString) -> io::Result<()> {
+    pub(super) fn remove(file: &File, name: &CString) -> io::Result<()> {
         // SAFETY: the descriptor is open and the name ends with NUL.
         Ok(Errno::result(unsafe { libc::fremovexattr(file.as_raw_fd(), name.as_ptr()) }).map(drop)?)
     }

@@ -132,7 +132,7 @@ mod system {
     use nix::sys::signal::{Signal, killpg};
     use nix::unistd::Pid;
 
-    pub fn spawn(mut command: Command, orphaned: Stop) -> io::Result<Child> {
+    pub(super) fn spawn(mut command: Command, orphaned: Stop) -> io::Result<Child> {
         #[cfg(target_os = "linux")]
         let parent = nix::unistd::getpid();
         let begin = move || {
@@ -164,20 +164,20 @@ mod system {
         }
     }
 
-    pub fn join_outputs(command: &mut Command) -> io::Result<Option<ChildStdout>> {
+    pub(super) fn join_outputs(command: &mut Command) -> io::Result<Option<ChildStdout>> {
         let (output, end) = io::pipe()?;
         command.stdout(end.try_clone()?).stderr(end);
         let output = std::os::fd::OwnedFd::from(output);
         ChildStdout::from_std(output.into()).map(Some)
     }
 
-    pub fn stop(group: i32, _child: &mut Child, stop: Stop) {
+    pub(super) fn stop(group: i32, _child: &mut Child, stop: Stop) {
         // An error means that nobody is left.
         let _ = killpg(Pid::from_raw(group), signal_of(stop));
     }
 
     /// Waits until nobody is left in a group that was killed: the system takes a moment for that.
-    pub async fn emptied(group: i32) {
+    pub(super) async fn emptied(group: i32) {
         let all_gone = async {
             while process::group_alive(group) {
                 tokio::time::sleep(limits::GROUP_PAUSE).await;
@@ -187,7 +187,7 @@ mod system {
         let _ = tokio::time::timeout(limits::GROUP_GONE, all_gone).await;
     }
 
-    pub fn signal(status: ExitStatus) -> Option<String> {
+    pub(super) fn signal(status: ExitStatus) -> Option<String> {
         use std::os::unix::process::ExitStatusExt;
         let number = status.signal()?;
         Some(Signal::try_from(number).map_or_else(|_| format!("signal {number}"), |signal| signal.as_str().to_owned()))
@@ -210,7 +210,7 @@ mod system {
             jobs
         });
 
-        pub fn spawn(mut command: Command) -> io::Result<Child> {
+        pub(super) fn spawn(mut command: Command) -> io::Result<Child> {
             let runtime = tokio::runtime::Handle::try_current().map_err(io::Error::other)?;
             let (answer, answered) = mpsc::channel();
             let job = move || {

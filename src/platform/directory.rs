@@ -49,7 +49,7 @@ mod system {
         }
     }
 
-    pub fn entries(path: &Path) -> io::Result<Vec<Entry>> {
+    pub(super) fn entries(path: &Path) -> io::Result<Vec<Entry>> {
         let plain = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC | OFlag::O_NONBLOCK;
         #[cfg(target_os = "linux")]
         // Only the owner may ask for that.

@@ -27,7 +27,7 @@ mod system {
     use std::os::unix::fs::MetadataExt;
     use std::path::Component;
 
-    pub fn follow(path: &Path) -> Result<PathBuf, Unfit> {
+    pub(super) fn follow(path: &Path) -> Result<PathBuf, Unfit> {
         let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else { return Ok(path.to_owned()) };
         let mut at = match directory.canonicalize() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(path.to_owned()),

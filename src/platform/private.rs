@@ -132,14 +132,14 @@ pub(super) mod system {
         }
     }
 
-    pub struct Held(pub OwnedFd);
+    pub(crate) struct Held(pub OwnedFd);
 
     fn kind_of(status: &FileStat) -> SFlag {
         SFlag::from_bits_truncate(status.st_mode) & SFlag::S_IFMT
     }
 
     /// Only what something is, whoever may do what with it.
-    pub fn judge_kind(status: &FileStat, kind: SFlag, other: Unfit) -> Result<(), Unfit> {
+    pub(crate) fn judge_kind(status: &FileStat, kind: SFlag, other: Unfit) -> Result<(), Unfit> {
         match kind_of(status) {
             seen if seen == kind => Ok(()),
             SFlag::S_IFLNK => Err(Unfit::Link),
@@ -167,7 +167,7 @@ pub(super) mod system {
 
     /// Opens what is judged to be fit: before, since opening alone can wake a device, and again afterwards, since the
     /// name may mean another by then.
-    pub fn open_judged(
+    pub(crate) fn open_judged(
         at: impl AsFd,
         path: &Path,
         flags: OFlag,
@@ -187,7 +187,7 @@ pub(super) mod system {
         Ok(Some((descriptor, status)))
     }
 
-    pub fn open(path: &Path) -> Result<Option<Held>, Unfit> {
+    pub(crate) fn open(path: &Path) -> Result<Option<Held>, Unfit> {
         let opened = open_judged(AT_FDCWD, path, OFlag::O_RDONLY | OFlag::O_DIRECTORY, judge_directory)?;
         Ok(opened.map(|(descriptor, _)| Held(descriptor)))
     }
@@ -208,12 +208,12 @@ pub(super) mod system {
         Attributes::of(other)?.give_to(file)
     }
 
-    pub fn make(path: &Path) -> io::Result<()> {
+    pub(crate) fn make(path: &Path) -> io::Result<()> {
         DirBuilder::new().recursive(true).mode(0o700).create(path)
     }
 
     impl Held {
-        pub fn names(&self, max: usize, wanted: &dyn Fn(&str) -> bool) -> io::Result<Vec<String>> {
+        pub(crate) fn names(&self, max: usize, wanted: &dyn Fn(&str) -> bool) -> io::Result<Vec<String>> {
             let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
             let mut names = Vec::new();
             for entry in Dir::openat(&self.0, ".", flags, Mode::empty())?.iter() {
@@ -229,7 +229,7 @@ pub(super) mod system {
             Ok(names)
         }
 
-        pub fn read(&self, name: &str, max: usize) -> Result<Option<(Vec<u8>, Stamp)>, Unfit> {
+        pub(crate) fn read(&self, name: &str, max: usize) -> Result<Option<(Vec<u8>, Stamp)>, Unfit> {
             let opened = open_judged(&self.0, Path::new(name), OFlag::O_RDONLY, judge_file)?;
             let Some((descriptor, status)) = opened else {
                 return Ok(None);
@@ -239,7 +239,7 @@ pub(super) mod system {
             if content.len() > max { Err(Unfit::TooLarge(max)) } else { Ok(Some((content, Stamp::of_status(&status)))) }
         }
 
-        pub fn publish(&self, name: &str, temporary: &str, content: &[u8]) -> io::Result<Stamp> {
+        pub(crate) fn publish(&self, name: &str, temporary: &str, content: &[u8]) -> io::Result<Stamp> {
             let file = match self.publish_unnamed(name, content) {
                 Ok(file) => file,
                 Err(_) => self.publish_renamed(name, temporary, content)?,
@@ -253,7 +253,7 @@ pub(super) mod system {
         }
 
         /// Brings to the disk which names there are.
-        pub fn sync(&self) -> io::Result<()> {
+        pub(crate) fn sync(&self) -> io::Result<()> {
             match fsync(&self.0) {
                 // Not every file system can do that.
                 Ok(()) | Err(Errno::EINVAL) => Ok(()),
@@ -298,7 +298,7 @@ pub(super) mod system {
 
         /// Writes a file that must not be there yet: a private one, or one with the owner, the mode and the extended
         /// attributes of another.
-        pub fn write_named(&self, temporary: &str, content: &[u8], like: Option<&File>) -> io::Result<File> {
+        pub(crate) fn write_named(&self, temporary: &str, content: &[u8], like: Option<&File>) -> io::Result<File> {
             let flags = OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_WRONLY | OFlag::O_CLOEXEC;
             let mut file = File::from(openat(&self.0, temporary, flags, ONLY_OURS)?);
             let prepared = like.map_or(Ok(()), |like| take_after(&file, like));
@@ -309,7 +309,7 @@ pub(super) mod system {
             Ok(file)
         }
 
-        pub fn remove(&self, name: &str, is_meant: &dyn Fn(&Stamp) -> bool) -> io::Result<bool> {
+        pub(crate) fn remove(&self, name: &str, is_meant: &dyn Fn(&Stamp) -> bool) -> io::Result<bool> {
             let status = match fstatat(&self.0, name, AtFlags::AT_SYMLINK_NOFOLLOW) {
                 Err(Errno::ENOENT) => return Ok(false),
                 seen => seen?,

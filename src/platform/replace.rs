@@ -90,11 +90,11 @@ mod system {
     use std::fs::{File, TryLockError};
     use std::io::{Read, Seek};
 
-    pub use super::super::private::system::make;
+    pub(super) use super::super::private::system::make;
 
-    pub struct Place(Held);
+    pub(super) struct Place(Held);
 
-    pub struct Witness {
+    pub(super) struct Witness {
         file: File,
         status: FileStat,
     }
@@ -115,12 +115,12 @@ mod system {
     }
 
     impl Place {
-        pub fn open(path: &Path) -> Result<Option<Self>, Unfit> {
+        pub(super) fn open(path: &Path) -> Result<Option<Self>, Unfit> {
             let opened = open_judged(AT_FDCWD, path, OFlag::O_RDONLY | OFlag::O_DIRECTORY, judge_directory)?;
             Ok(opened.map(|(descriptor, _)| Self(Held(descriptor))))
         }
 
-        pub fn try_lock(&self) -> io::Result<bool> {
+        pub(super) fn try_lock(&self) -> io::Result<bool> {
             // The lock is the open directory's, whichever of its descriptors it was taken by.
             match File::from(self.0.0.try_clone()?).try_lock() {
                 Ok(()) => Ok(true),
@@ -129,7 +129,7 @@ mod system {
             }
         }
 
-        pub fn read(&self, name: &str, max: usize) -> Result<Option<Version>, Unfit> {
+        pub(super) fn read(&self, name: &str, max: usize) -> Result<Option<Version>, Unfit> {
             let Some((descriptor, status)) = open_judged(&self.0.0, Path::new(name), OFlag::O_RDONLY, judge_file)?
             else {
                 return Ok(None);
@@ -142,12 +142,12 @@ mod system {
             Ok(Some(Version { content, stamp: Stamp::of_status(&status), system: Witness { file, status } }))
         }
 
-        pub fn clear(&self, temporary: &str) {
+        pub(super) fn clear(&self, temporary: &str) {
             // Where it cannot be removed nothing new can be made either, and that is told.
             let _ = unlinkat(&self.0.0, temporary, UnlinkatFlags::NoRemoveDir);
         }
 
-        pub fn replace(
+        pub(super) fn replace(
             &self,
             name: &str,
             temporary: &str,

@@ -128,14 +128,14 @@ mod system {
 
     const DIRECTORY: OFlag = OFlag::O_RDONLY.union(OFlag::O_DIRECTORY).union(QUIETLY);
 
-    pub type Pinned = OwnedFd;
+    pub(super) type Pinned = OwnedFd;
 
-    pub fn pin(path: &Path) -> io::Result<Pinned> {
+    pub(super) fn pin(path: &Path) -> io::Result<Pinned> {
         Ok(open(path, DIRECTORY, Mode::empty())?)
     }
 
     /// Whether this is still its name.
-    pub fn is_still(pinned: &Pinned, path: &Path) -> bool {
+    pub(super) fn is_still(pinned: &Pinned, path: &Path) -> bool {
         let it = |status: FileStat| (status.st_dev, status.st_ino);
         fstat(pinned).is_ok_and(|pinned| lstat(path).is_ok_and(|named| it(named) == it(pinned)))
     }
@@ -158,7 +158,7 @@ mod system {
         Ok((File::from(file), status))
     }
 
-    pub fn read(root: &Pinned, below: &Path, max: usize) -> Result<Vec<u8>, Unfit> {
+    pub(super) fn read(root: &Pinned, below: &Path, max: usize) -> Result<Vec<u8>, Unfit> {
         let (directory, name) = parent(root, below)?;
         let (file, _) = open_file(&directory, name, OFlag::O_RDONLY)?;
         let mut content = Vec::new();
@@ -166,7 +166,7 @@ mod system {
         Ok(content)
     }
 
-    pub fn write(root: &Pinned, below: &Path, content: &[u8]) -> Result<(), Unfit> {
+    pub(super) fn write(root: &Pinned, below: &Path, content: &[u8]) -> Result<(), Unfit> {
         let (directory, name) = parent(root, below)?;
         // Opened only to see whether it may be written to: a new one in its place asks for no right on it.
         match open_file(&directory, name, OFlag::O_WRONLY) {

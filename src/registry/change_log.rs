@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 /// The id of an entry.
-pub type Id = Arc<str>;
+pub(super) type Id = Arc<str>;
 
 /// What changed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,7 +35,7 @@ impl Subject {
 
 /// A change of the unfiltered inventory, in whatever view it shows.
 #[derive(Clone, Debug)]
-pub struct Change {
+pub(super) struct Change {
     /// Its number.
     pub revision: u64,
     /// What changed.
@@ -43,7 +43,7 @@ pub struct Change {
 }
 
 /// The latest changes, each entry with its last one only.
-pub struct ChangeLog {
+pub(super) struct ChangeLog {
     instance: String,
     last: u64,
     /// Changes up to this one are not known any more.
@@ -117,24 +117,24 @@ impl Visibility {
 }
 
 impl ChangeLog {
-    pub fn new(instance: String) -> Self {
+    pub(super) fn new(instance: String) -> Self {
         let (by_revision, latest) = (BTreeMap::new(), HashMap::new());
         Self { instance, last: 0, floor: 0, begun: false, by_revision, latest }
     }
 
     /// The number of the last change.
-    pub fn last(&self) -> u64 {
+    pub(super) fn last(&self) -> u64 {
         self.last
     }
 
     /// The revision that the inventory has now: that of the last change.
-    pub fn revision(&self) -> String {
+    pub(super) fn revision(&self) -> String {
         format!("{}.{}", self.instance, self.last)
     }
 
     /// Numbers what differs between two states that follow each other. What shows in lists that ask for nothing special
     /// comes last, so that their revision is mostly that of the last event.
-    pub fn record(&mut self, before: &Snapshot, now: &Snapshot) -> Vec<Change> {
+    pub(super) fn record(&mut self, before: &Snapshot, now: &Snapshot) -> Vec<Change> {
         if !std::mem::replace(&mut self.begun, true) {
             (self.last, self.floor) = (1, 1);
             return Vec::new();
@@ -186,7 +186,7 @@ impl ChangeLog {
     }
 
     /// What came after a revision, for who asked so; `None` where that is not known, or it is none of ours.
-    pub fn since(&self, revision: &str, query: &Query, grant: &Grant) -> Option<Vec<Replayed>> {
+    pub(super) fn since(&self, revision: &str, query: &Query, grant: &Grant) -> Option<Vec<Replayed>> {
         let since: u64 = revision.strip_prefix(&self.instance)?.strip_prefix('.')?.parse().ok()?;
         let is_ours = revision == format!("{}.{since}", self.instance);
         if !is_ours || since < self.floor || since > self.last {

@@ -21,7 +21,7 @@ impl SortKey {
 
 /// A position in the order of a list: after this key, then after this id.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ListPosition {
+pub(super) struct ListPosition {
     /// What the entry is sorted by.
     pub key: SortKey,
     /// The entry's id.
@@ -41,12 +41,12 @@ pub enum CursorError {
 
 impl ListPosition {
     /// Whether an entry comes after this position.
-    pub fn precedes(&self, key: SortKey, id: &str) -> bool {
+    pub(super) fn precedes(&self, key: SortKey, id: &str) -> bool {
         (self.key, self.id.as_str()) < (key, id)
     }
 
     /// The cursor for this position in the answer to a query.
-    pub fn to_cursor(&self, query: &Query) -> String {
+    pub(super) fn to_cursor(&self, query: &Query) -> String {
         let SortKey(group, order) = self.key;
         let text = format!("{}/{group}/{order}/{}", digest(query), self.id);
         text.bytes().fold(String::with_capacity(text.len() * 2), |mut hex, byte| {
@@ -58,7 +58,7 @@ impl ListPosition {
     }
 
     /// The position that a cursor names.
-    pub fn from_cursor(cursor: &str, query: &Query) -> Result<Self, CursorError> {
+    pub(super) fn from_cursor(cursor: &str, query: &Query) -> Result<Self, CursorError> {
         let text = unhex(cursor).ok_or(CursorError::Malformed)?;
         let parts: Vec<&str> = text.splitn(4, '/').collect();
         let [of, group, order, id] = parts[..] else { return Err(CursorError::Malformed) };

@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
 /// The engine, for as long as this is there.
-pub struct Engine {
+pub(super) struct Engine {
     signals: Arc<Signals>,
     polling: AbortHandle,
 }
@@ -57,7 +57,7 @@ impl Signals {
 
 impl Engine {
     /// Starts it; it watches at most so many directories. It ends with its registry at the latest.
-    pub fn start(registry: &Arc<Registry>, directories: usize, handle: &Handle) -> std::io::Result<Self> {
+    pub(super) fn start(registry: &Arc<Registry>, directories: usize, handle: &Handle) -> std::io::Result<Self> {
         let watcher = Watcher::new(directories)?;
         let signals = Arc::new(Signals { inbox: Mutex::default(), waker: watcher.waker(), receipts: Notify::new() });
         let thread = Thread {

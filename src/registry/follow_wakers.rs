@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 /// Those who follow.
 #[derive(Default)]
-pub struct FollowWakers(HashMap<String, Arc<FollowWaker>>);
+pub(super) struct FollowWakers(HashMap<String, Arc<FollowWaker>>);
 
 /// What wakes one who follows.
 pub struct FollowWaker {
@@ -122,32 +122,32 @@ impl FollowWaker {
 
 impl FollowWakers {
     /// Adds one who follows.
-    pub fn add(&mut self, id: String, waker: Arc<FollowWaker>) {
+    pub(super) fn add(&mut self, id: String, waker: Arc<FollowWaker>) {
         self.0.insert(id, waker);
     }
 
     /// Ends one, if it is there and the grant has its session in scope; whether it was ended.
-    pub fn remove(&mut self, id: &str, grant: &Grant) -> bool {
+    pub(super) fn remove(&mut self, id: &str, grant: &Grant) -> bool {
         let is_meant = self.0.get(id).is_some_and(|waker| waker.is_in_scope_of(grant));
         is_meant && self.0.remove(id).map(|waker| waker.ended.cancel()).is_some()
     }
 
     /// Ends all.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.0.drain().for_each(|(_, waker)| waker.ended.cancel());
     }
 
     /// Narrows what all may see.
-    pub fn narrow(&self, narrow: impl Fn(&Grant) -> Option<Grant>) {
+    pub(super) fn narrow(&self, narrow: impl Fn(&Grant) -> Option<Grant>) {
         self.0.values().for_each(|waker| waker.narrow(&narrow));
     }
 
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 
     /// Wakes those whose entry changed.
-    pub fn wake_for(&self, changes: &[Change]) {
+    pub(super) fn wake_for(&self, changes: &[Change]) {
         let of = |waker: &FollowWaker| {
             changes.iter().filter_map(|change| change.subject.entry()).any(|id| waker.ids.contains(id))
         };
@@ -155,7 +155,7 @@ impl FollowWakers {
     }
 
     /// Wakes those whose files are in one of these directories.
-    pub fn wake_in(&self, directories: &BTreeSet<&Path>) {
+    pub(super) fn wake_in(&self, directories: &BTreeSet<&Path>) {
         for waker in self.0.values() {
             if waker.lock_location().directory.as_deref().is_none_or(|directory| directories.contains(directory)) {
                 waker.wake.notify_one();
@@ -164,7 +164,7 @@ impl FollowWakers {
     }
 
     /// Wakes all.
-    pub fn wake_all(&self) {
+    pub(super) fn wake_all(&self) {
         self.0.values().for_each(|waker| waker.request_review());
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// What an event is a hint of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Target {
+pub(super) enum Target {
     /// A root of a store, by its location.
     Root(usize),
     /// What tells which sessions live.
@@ -16,7 +16,7 @@ pub enum Target {
 
 /// What may have changed.
 #[derive(Debug, Default)]
-pub struct Hints {
+pub(super) struct Hints {
     /// Roots that must be walked.
     pub roots: BTreeSet<usize>,
     /// Files below roots.
@@ -27,11 +27,11 @@ pub struct Hints {
 
 impl Hints {
     /// The directories of the files.
-    pub fn directories(&self) -> BTreeSet<&Path> {
+    pub(super) fn directories(&self) -> BTreeSet<&Path> {
         self.files.iter().filter_map(|(_, path)| path.parent()).collect()
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.roots.is_empty() && self.files.is_empty() && !self.live
     }
 }

@@ -349,7 +349,7 @@ fn resume(row: &Row) -> Option<crate::protocol::Resume> {
 }
 
 /// Whether two states of an entry differ in nothing but clocks.
-pub fn same_except_timestamps(a: &Entry, b: &Entry) -> bool {
+pub(super) fn same_except_timestamps(a: &Entry, b: &Entry) -> bool {
     let still = |entry: &Entry| {
         let mut entry = entry.clone();
         entry.observers.iter_mut().flatten().for_each(|observer| observer.last_seen_ms = 0);
@@ -365,7 +365,7 @@ pub fn same_except_timestamps(a: &Entry, b: &Entry) -> bool {
 }
 
 /// Which details the wanted members need.
-pub fn wanted(include: &[Include]) -> Wanted<'static> {
+pub(super) fn wanted(include: &[Include]) -> Wanted<'static> {
     Wanted {
         topics: include.contains(&Include::Topics),
         last_message: include.contains(&Include::LastMessage),
@@ -375,7 +375,7 @@ pub fn wanted(include: &[Include]) -> Wanted<'static> {
 }
 
 /// Adds what costs more.
-pub fn add_details(entry: &mut Entry, details: Details, wanted: Wanted<'_>) {
+pub(super) fn add_details(entry: &mut Entry, details: Details, wanted: Wanted<'_>) {
     if wanted.topics {
         entry.topics = Some(details.topics);
     }
@@ -388,7 +388,7 @@ pub fn add_details(entry: &mut Entry, details: Details, wanted: Wanted<'_>) {
 }
 
 /// The repository that a workspace belongs to.
-pub fn repository(workspace: &str) -> Option<Repository> {
+pub(super) fn repository(workspace: &str) -> Option<Repository> {
     let checkout = git::checkout(Path::new(workspace))?;
     Some(Repository { root: checkout.root.to_str()?.to_owned(), branch: checkout.branch, origin: checkout.origin })
 }

@@ -7,7 +7,7 @@ use super::subscription::Subscriptions;
 use crate::runtime::Observed;
 use std::sync::Arc;
 
-pub struct Publisher {
+pub(super) struct Publisher {
     pub current: Arc<Snapshot>,
     pub log: ChangeLog,
     pub subscriptions: Subscriptions,
@@ -15,26 +15,26 @@ pub struct Publisher {
 }
 
 impl Publisher {
-    pub fn new(instance: String) -> Self {
+    pub(super) fn new(instance: String) -> Self {
         let log = ChangeLog::new(instance);
         let current = Arc::new(Snapshot { revision: log.revision(), ..Snapshot::default() });
         Self { current, log, subscriptions: Subscriptions::default(), wakers: FollowWakers::default() }
     }
 
     /// How many are told of changes.
-    pub fn listeners(&self) -> usize {
+    pub(super) fn listeners(&self) -> usize {
         self.subscriptions.len() + self.wakers.len()
     }
 
     /// Takes note of what the runtimes said, unless that is older than what is known.
-    pub fn observe(&mut self, observed: Observed) {
+    pub(super) fn observe(&mut self, observed: Observed) {
         if observed.number >= self.current.observed.number {
             self.update(|next| next.observed = Arc::new(observed));
         }
     }
 
     /// Changes the inventory, numbers what differs by it, and tells who watches.
-    pub fn update(&mut self, change: impl FnOnce(&mut Snapshot)) {
+    pub(super) fn update(&mut self, change: impl FnOnce(&mut Snapshot)) {
         let mut next = (*self.current).clone();
         change(&mut next);
         let changes = self.log.record(&self.current, &next);

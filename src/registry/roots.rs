@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A root whose reading may be left behind.
-pub struct RootSlot {
+pub(super) struct RootSlot {
     root: Root,
     store: Option<&'static dyn Store>,
     /// How many slots of this root were given up before.
@@ -64,7 +64,7 @@ const CANCEL_CHECK: Duration = Duration::from_millis(20);
 
 impl RootSlot {
     /// A root that nothing is known of yet.
-    pub fn new(scan: RootScan) -> Arc<Self> {
+    pub(super) fn new(scan: RootScan) -> Arc<Self> {
         Self::retry(scan, 0)
     }
 
@@ -74,7 +74,7 @@ impl RootSlot {
     }
 
     /// What is known of the root; `None` while a reading of it is left behind.
-    pub fn scan(&self) -> Option<MutexGuard<'_, RootScan>> {
+    pub(super) fn scan(&self) -> Option<MutexGuard<'_, RootScan>> {
         (!self.is_left_behind()).then(|| lock(&self.scan))
     }
 
@@ -102,7 +102,7 @@ impl RootSlot {
 
 /// Replaces the slots that are left behind for at least so long, so that their roots are read again: what the old readings
 /// wait for may be gone, and they would never notice.
-pub fn retry(slots: &mut [Arc<RootSlot>], first: Duration) {
+pub(super) fn retry(slots: &mut [Arc<RootSlot>], first: Duration) {
     for slot in slots.iter_mut().filter(|slot| slot.is_given_up(first)) {
         *slot = RootSlot::retry(RootScan::with_store(slot.root.clone(), slot.store), slot.retries.saturating_add(1));
     }
@@ -110,7 +110,7 @@ pub fn retry(slots: &mut [Arc<RootSlot>], first: Duration) {
 
 /// Reads every root that answers. One of which nothing is read for as long as `silence` is left behind, which
 /// [`RootSlot::scan`] tells.
-pub fn refresh_all(slots: &[Arc<RootSlot>], silence: Duration, progress: &dyn Progress) -> Result<(), Error> {
+pub(super) fn refresh_all(slots: &[Arc<RootSlot>], silence: Duration, progress: &dyn Progress) -> Result<(), Error> {
     let monitor = Arc::new(ScanMonitor::default());
     let (send, results) = mpsc::channel();
     let mut waiting: Vec<&Arc<RootSlot>> = Vec::new();

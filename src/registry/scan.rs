@@ -378,7 +378,7 @@ fn read_one(store: &dyn Store, ends: &mut HeadTail, source: &Source) -> ReadOutc
 }
 
 /// Does `work` for each item, on as several threads as pay. Fails only when nobody wants the results any more.
-pub fn parallel<T: Sync, R: Send>(
+pub(super) fn parallel<T: Sync, R: Send>(
     items: &[T],
     message: &str,
     progress: &dyn Progress,

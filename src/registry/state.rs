@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-pub struct ScanState {
+pub(super) struct ScanState {
     pub homes: Homes,
     pub slots: Vec<Arc<RootSlot>>,
     /// The roots that did not answer the last time.
@@ -34,13 +34,13 @@ struct SessionUpdate {
 }
 
 impl ScanState {
-    pub fn new(homes: Homes, publisher: Arc<Mutex<Publisher>>) -> Self {
+    pub(super) fn new(homes: Homes, publisher: Arc<Mutex<Publisher>>) -> Self {
         let slots = homes.roots().iter().cloned().map(|root| RootSlot::new(RootScan::new(root))).collect();
         Self { homes, slots, silent: Vec::new(), live_directories: Vec::new(), publisher, last_scan: 0 }
     }
 
     /// Adds roots that are not known yet.
-    pub fn add_roots(&mut self, add: impl FnOnce(&mut Homes)) {
+    pub(super) fn add_roots(&mut self, add: impl FnOnce(&mut Homes)) {
         let known = self.homes.roots().len();
         add(&mut self.homes);
         let new: Vec<Root> = self.homes.roots()[known..].to_vec();
@@ -48,7 +48,7 @@ impl ScanState {
     }
 
     /// Reads whatever changed on disk.
-    pub fn scan_all(&mut self, progress: &dyn Progress) -> Result<(), Error> {
+    pub(super) fn scan_all(&mut self, progress: &dyn Progress) -> Result<(), Error> {
         roots::retry(&mut self.slots, limits::ROOT_AGAIN);
         roots::refresh_all(&self.slots, limits::ROOT_SILENCE, progress)?;
         self.publish(&[]);
@@ -56,7 +56,7 @@ impl ScanState {
     }
 
     /// Reads what may have changed.
-    pub fn scan_hinted(&mut self, hints: &Hints) {
+    pub(super) fn scan_hinted(&mut self, hints: &Hints) {
         let mut walk = hints.roots.clone();
         let mut updates = Vec::new();
         for (root, path) in &hints.files {
@@ -97,7 +97,7 @@ impl ScanState {
     }
 
     /// Takes note of what is not watched whole.
-    pub fn report_unwatched(&mut self, limited: &BTreeSet<Target>) {
+    pub(super) fn report_unwatched(&mut self, limited: &BTreeSet<Target>) {
         let problem = |target: &Target| {
             let root = match target {
                 Target::Root(root) => self.homes.roots().get(*root),

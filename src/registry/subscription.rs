@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 /// Those who watch.
 #[derive(Default)]
-pub struct Subscriptions(HashMap<String, Arc<Subscription>>);
+pub(super) struct Subscriptions(HashMap<String, Arc<Subscription>>);
 
 /// One who watches.
 pub struct Subscription {
@@ -112,34 +112,34 @@ pub struct StampedEvent {
 
 impl Subscriptions {
     /// Adds one who watches.
-    pub fn add(&mut self, subscription: Arc<Subscription>) {
+    pub(super) fn add(&mut self, subscription: Arc<Subscription>) {
         self.0.insert(subscription.id.clone(), subscription);
     }
 
     /// Ends one, if it is there and the grant covers what it may see; whether it was ended.
-    pub fn remove(&mut self, id: &str, grant: &Grant) -> bool {
+    pub(super) fn remove(&mut self, id: &str, grant: &Grant) -> bool {
         let is_meant = self.0.get(id).is_some_and(|subscription| grant.covers(&subscription.state().grant));
         is_meant && self.0.remove(id).map(|subscription| subscription.ended.cancel()).is_some()
     }
 
     /// Ends all.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.0.drain().for_each(|(_, subscription)| subscription.ended.cancel());
     }
 
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 
     /// Narrows what all may see; they begin anew.
-    pub fn narrow(&self, narrow: impl Fn(&Grant) -> Option<Grant>) {
+    pub(super) fn narrow(&self, narrow: impl Fn(&Grant) -> Option<Grant>) {
         for subscription in self.0.values() {
             subscription.narrow(&narrow);
         }
     }
 
     /// Tells what differs between two states that follow each other.
-    pub fn notify(&self, before: &Snapshot, now: &Snapshot, changes: &[Change]) {
+    pub(super) fn notify(&self, before: &Snapshot, now: &Snapshot, changes: &[Change]) {
         self.0.values().for_each(|subscription| subscription.note_changes(before, now, changes));
     }
 }

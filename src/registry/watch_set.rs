@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// A location whose changes matter: where it is, and the directories there.
-pub struct WatchedLocation {
+pub(super) struct WatchedLocation {
     pub target: Target,
     pub path: PathBuf,
     pub directories: Vec<PathBuf>,
@@ -16,7 +16,7 @@ pub struct WatchedLocation {
 
 /// What came of arming.
 #[derive(Default)]
-pub struct ArmOutcome {
+pub(super) struct ArmOutcome {
     /// What is watched only now: what changed there before was not reported.
     pub unseen: BTreeSet<Target>,
     /// What is not watched whole.
@@ -28,7 +28,7 @@ pub struct ArmOutcome {
 
 /// What the events of a while are hints of.
 #[derive(Default)]
-pub struct EventSummary {
+pub(super) struct EventSummary {
     pub hints: Hints,
     /// Whether receipts may have come or gone.
     pub receipts: bool,
@@ -39,7 +39,7 @@ pub struct EventSummary {
 }
 
 /// The watched directories.
-pub struct WatchSet {
+pub(super) struct WatchSet {
     pub watcher: Watcher,
     wanted: HashMap<PathBuf, BTreeSet<Target>>,
     /// Directories that are watched for one entry: the way to a location that is not there, or may be exchanged.
@@ -47,12 +47,12 @@ pub struct WatchSet {
 }
 
 impl WatchSet {
-    pub fn new(watcher: Watcher) -> Self {
+    pub(super) fn new(watcher: Watcher) -> Self {
         Self { watcher, wanted: HashMap::new(), parents: HashMap::new() }
     }
 
     /// Watches these locations, and nothing else. `Refresh::Yes` also checks whether what is watched is still what its path leads to.
-    pub fn arm(&mut self, locations: &[WatchedLocation], refresh: Refresh) -> ArmOutcome {
+    pub(super) fn arm(&mut self, locations: &[WatchedLocation], refresh: Refresh) -> ArmOutcome {
         let mut armed = ArmOutcome { refresh: refresh == Refresh::Yes, ..ArmOutcome::default() };
         self.wanted.clear();
         self.parents.clear();
@@ -120,7 +120,7 @@ impl WatchSet {
     }
 
     /// What events are hints of.
-    pub fn summarize(&mut self, events: Vec<Event>) -> EventSummary {
+    pub(super) fn summarize(&mut self, events: Vec<Event>) -> EventSummary {
         let mut summary = EventSummary::default();
         for event in events {
             match event {

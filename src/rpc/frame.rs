@@ -20,7 +20,7 @@ pub enum Framing {
 
 /// One item of the stream.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Frame {
+pub(super) enum Frame {
     /// The bytes of one message.
     Message(Bytes),
     /// Something that is not a message; it was skipped.
@@ -29,7 +29,7 @@ pub enum Frame {
 
 /// Why something is not a message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Bad {
+pub(super) enum Bad {
     /// The frame is over the limit; its bytes are skipped.
     #[error("the frame is larger than {0} bytes")]
     TooLarge(usize),
@@ -66,7 +66,7 @@ struct Head {
 
 /// Decodes frames of either framing.
 #[derive(Debug)]
-pub struct FrameDecoder {
+pub(super) struct FrameDecoder {
     state: State,
     max: usize,
     /// How many bytes of the buffer are known to have no line end.
@@ -81,7 +81,7 @@ const CONTENT_LENGTH: &[u8] = b"content-length";
 
 impl FrameDecoder {
     /// Creates a decoder of frames up to `max` bytes. Without `framing`, the input decides.
-    pub fn new(framing: Option<Framing>, max: usize) -> Self {
+    pub(super) fn new(framing: Option<Framing>, max: usize) -> Self {
         let state = match framing {
             None => State::Undecided,
             Some(Framing::Lines) => State::Line,
@@ -91,7 +91,7 @@ impl FrameDecoder {
     }
 
     /// Returns the client's framing, in which it is answered; lines until that is decided.
-    pub fn framing(&self) -> Framing {
+    pub(super) fn framing(&self) -> Framing {
         match self.state {
             State::Undecided | State::Line | State::LongLine => Framing::Lines,
             State::Head(_) | State::Body(_) | State::LongBody(_) => Framing::Headers,
@@ -100,7 +100,7 @@ impl FrameDecoder {
 
     /// Records that the last message was not JSON. With headers its length was probably wrong, so the junk that follows is
     /// part of the same mistake.
-    pub fn last_was_bad(&mut self) {
+    pub(super) fn last_was_bad(&mut self) {
         self.reported = self.framing() == Framing::Headers;
     }
 
@@ -333,7 +333,7 @@ fn digits(value: &[u8]) -> Option<u64> {
 }
 
 /// Frames an outgoing message.
-pub fn encode(framing: Framing, mut message: Vec<u8>) -> Vec<u8> {
+pub(super) fn encode(framing: Framing, mut message: Vec<u8>) -> Vec<u8> {
     match framing {
         Framing::Lines => {
             message.push(b'\n');

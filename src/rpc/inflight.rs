@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 /// Where an answer goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub(super) enum Place {
     /// Out, on its own.
     Alone,
     /// Into a batch.
@@ -16,7 +16,7 @@ pub enum Place {
 
 /// The requests at work. "At work" ends when the answer is made; until it is written it counts for admission only.
 #[derive(Debug, Default)]
-pub struct Inflight {
+pub(super) struct Inflight {
     /// Requests by id; a notification that is at work has none.
     requests: HashMap<Id, Request>,
     notifications: usize,
@@ -40,7 +40,7 @@ struct Batch {
 
 /// The answer to a batch.
 #[derive(Debug)]
-pub struct WholeBatch {
+pub(super) struct WholeBatch {
     /// As it goes out.
     pub answer: Vec<u8>,
     /// What is told that it went out: one for each request that was admitted.
@@ -49,23 +49,23 @@ pub struct WholeBatch {
 
 impl Inflight {
     /// How many requests and notifications are at work.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         let waiting: usize = self.batches.values().map(|batch| batch.replied.len()).sum();
         self.requests.len() + self.notifications + waiting
     }
 
     /// Whether nothing is at work.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.requests.is_empty() && self.notifications == 0
     }
 
     /// Whether a request with this id is at work.
-    pub fn contains(&self, id: &Id) -> bool {
+    pub(super) fn contains(&self, id: &Id) -> bool {
         self.requests.contains_key(id)
     }
 
     /// Notes that a call is at work; what it answers with `id`, and whether it has its own time after the end of input.
-    pub fn begin(&mut self, id: Option<&Id>, place: Place, outlasts_input: bool) -> CancellationToken {
+    pub(super) fn begin(&mut self, id: Option<&Id>, place: Place, outlasts_input: bool) -> CancellationToken {
         let token = CancellationToken::new();
         match id {
             Some(id) => {
@@ -82,7 +82,7 @@ impl Inflight {
     }
 
     /// Notes that a call is done.
-    pub fn end(&mut self, id: Option<&Id>) {
+    pub(super) fn end(&mut self, id: Option<&Id>) {
         match id {
             Some(id) => drop(self.requests.remove(id)),
             None => self.notifications -= 1,
@@ -90,31 +90,36 @@ impl Inflight {
     }
 
     /// Cancels a request, if it is at work.
-    pub fn cancel(&self, id: &Id) {
+    pub(super) fn cancel(&self, id: &Id) {
         if let Some(request) = self.requests.get(id) {
             request.cancel.cancel();
         }
     }
 
     /// Cancels everything.
-    pub fn cancel_all(&self) {
+    pub(super) fn cancel_all(&self) {
         self.requests.values().for_each(|request| request.cancel.cancel());
     }
 
     /// Cancels what has no time of its own after the end of input.
-    pub fn cancel_late(&self) {
+    pub(super) fn cancel_late(&self) {
         self.requests.values().filter(|request| !request.outlasts_input).for_each(|request| request.cancel.cancel());
     }
 
     /// Opens a batch. It stays open until [`Self::close_batch`].
-    pub fn open_batch(&mut self) -> u64 {
+    pub(super) fn open_batch(&mut self) -> u64 {
         self.next_batch += 1;
         self.batches.insert(self.next_batch, Batch { open: 1, ..Batch::default() });
         self.next_batch
     }
 
     /// Puts an answer into a batch; that of a call at work comes with what is told once it went out.
-    pub fn answer(&mut self, batch: u64, answer: Vec<u8>, replied: Option<watch::Sender<bool>>) -> Option<WholeBatch> {
+    pub(super) fn answer(
+        &mut self,
+        batch: u64,
+        answer: Vec<u8>,
+        replied: Option<watch::Sender<bool>>,
+    ) -> Option<WholeBatch> {
         let open = self.batches.get_mut(&batch)?;
         open.answers.push(answer);
         open.replied.push(replied?);
@@ -122,7 +127,7 @@ impl Inflight {
     }
 
     /// Notes that one thing less is awaited; the whole answer when it was the last.
-    pub fn close_batch(&mut self, batch: u64) -> Option<WholeBatch> {
+    pub(super) fn close_batch(&mut self, batch: u64) -> Option<WholeBatch> {
         let open = self.batches.get_mut(&batch)?;
         open.open -= 1;
         if open.open > 0 {

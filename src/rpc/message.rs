@@ -8,7 +8,7 @@ use std::fmt;
 
 /// A request's id. Numbers keep their text, so that any legal one goes back as it came.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Id {
+pub(super) enum Id {
     /// `null`, also where the id of a bad message is unknown.
     Null,
     /// A number, as it was written.
@@ -19,7 +19,7 @@ pub enum Id {
 
 impl Id {
     /// Reads an id; `None` if it is no legal one.
-    pub fn from_raw(raw: &RawValue) -> Option<Self> {
+    pub(super) fn from_raw(raw: &RawValue) -> Option<Self> {
         match raw.get().as_bytes().first()? {
             b'n' => Some(Self::Null),
             b'"' => serde_json::from_str::<String>(raw.get()).ok().map(|text| Self::String(text.into())),
@@ -42,7 +42,7 @@ impl fmt::Display for Id {
 
 /// What a frame holds.
 #[derive(Debug)]
-pub enum Incoming {
+pub(super) enum Incoming {
     /// One message.
     Single(Message),
     /// A batch, not empty.
@@ -51,7 +51,7 @@ pub enum Incoming {
 
 /// One message of a client.
 #[derive(Debug)]
-pub enum Message {
+pub(super) enum Message {
     /// Wants an answer.
     Request {
         /// Goes back with the answer.
@@ -69,7 +69,7 @@ pub enum Message {
 
 /// A method and its params.
 #[derive(Debug)]
-pub struct Call {
+pub(super) struct Call {
     /// The method's name.
     pub method: String,
     /// A JSON object, or an array that is not empty, which no method takes; or nothing.
@@ -98,7 +98,7 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de Raw
 }
 
 /// Reads a frame. An error is one of the frame as a whole, answered with id null.
-pub fn parse(frame: &[u8]) -> Result<Incoming, RpcError> {
+pub(super) fn parse(frame: &[u8]) -> Result<Incoming, RpcError> {
     let bad = |why: String| RpcError::new(Reason::ParseError, why);
     let text = std::str::from_utf8(frame).map_err(|_| bad("the frame is not valid UTF-8".to_owned()))?;
     if nested_deeper(frame, limits::NESTING) {
@@ -156,7 +156,7 @@ fn parse_message(raw: &RawValue) -> Message {
 }
 
 /// An answer that carries an error.
-pub fn error_answer(id: &Id, error: &RpcError) -> Vec<u8> {
+pub(super) fn error_answer(id: &Id, error: &RpcError) -> Vec<u8> {
     format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{}}}", error.to_json()).into_bytes()
 }
 

@@ -8,7 +8,7 @@ use tokio::io::AsyncWrite;
 
 /// What a frame is, for the bound that it counts under.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(super) enum Kind {
     /// Answers to this many admitted requests.
     Answer(usize),
     /// An answer to something that was not admitted.
@@ -19,7 +19,7 @@ pub enum Kind {
 
 /// Frames on their way out.
 #[derive(Debug, Default)]
-pub struct Outbox {
+pub(super) struct Outbox {
     frames: VecDeque<(Vec<u8>, Kind)>,
     /// Bytes of the first frame that are written already.
     written: usize,
@@ -33,7 +33,7 @@ const SLICES: usize = 32;
 
 impl Outbox {
     /// Puts a frame behind all others.
-    pub fn push(&mut self, frame: Vec<u8>, kind: Kind) {
+    pub(super) fn push(&mut self, frame: Vec<u8>, kind: Kind) {
         self.bytes += frame.len();
         match kind {
             Kind::Answer(count) => self.answers += count,
@@ -44,27 +44,31 @@ impl Outbox {
     }
 
     /// Whether nothing waits.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.frames.is_empty()
     }
 
     /// Bytes that wait.
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 
     /// Bytes of refusals that wait.
-    pub fn refusal_bytes(&self) -> usize {
+    pub(super) fn refusal_bytes(&self) -> usize {
         self.refusal_bytes
     }
 
     /// Admitted requests whose answers wait.
-    pub fn answers(&self) -> usize {
+    pub(super) fn answers(&self) -> usize {
         self.answers
     }
 
     /// Writes as much as the descriptor takes now. Ready when nothing waits any more.
-    pub fn poll_flush<W: AsyncWrite + Unpin>(&mut self, writer: &mut W, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    pub(super) fn poll_flush<W: AsyncWrite + Unpin>(
+        &mut self,
+        writer: &mut W,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<()>> {
         while !self.frames.is_empty() {
             let mut slices = [IoSlice::new(&[]); SLICES];
             let mut count = 0;

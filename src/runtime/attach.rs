@@ -16,7 +16,7 @@ use tokio::sync::{Notify, Semaphore};
 
 /// Which names are in use at which runtimes: a runtime forgets a name when any stream of it ends, so each is used once.
 #[derive(Clone, Default)]
-pub struct Seats(Arc<Taken>);
+pub(super) struct Seats(Arc<Taken>);
 
 #[derive(Default)]
 struct Taken {
@@ -42,7 +42,7 @@ pub struct Seat {
 
 impl Seats {
     /// Takes a name, if it is free; one that is being given up is waited for.
-    pub async fn take(&self, endpoint: &Endpoint, client_id: &str) -> Option<Seat> {
+    pub(super) async fn take(&self, endpoint: &Endpoint, client_id: &str) -> Option<Seat> {
         let place = (endpoint.clone(), client_id.to_owned());
         loop {
             let mut freed = std::pin::pin!(self.0.freed.notified());
@@ -80,7 +80,7 @@ impl Drop for Seat {
 /// The requests of one client that are on their way to its runtime. Each is carried to its end though nobody waits for it
 /// any more: one that came after the client's leave would make the runtime know the client again.
 #[derive(Clone)]
-pub struct Calls {
+pub(super) struct Calls {
     places: Arc<Semaphore>,
     /// Rung when one has come to its end.
     ended: Arc<Notify>,
@@ -93,7 +93,7 @@ impl Calls {
     }
 
     /// Carries a request to its end, or that of its time.
-    pub async fn carry<T: Send + 'static>(
+    pub(super) async fn carry<T: Send + 'static>(
         &self,
         time: Duration,
         request: impl Future<Output = Result<T, Error>> + Send + 'static,
@@ -132,7 +132,7 @@ pub async fn timely<T>(time: Duration, work: impl Future<Output = Result<T, Erro
 }
 
 /// What a client that joined has.
-pub struct Joined {
+pub(super) struct Joined {
     pub stream: EventStream,
     pub snapshot: Snapshot,
     pub lease: Lease,
@@ -142,7 +142,7 @@ pub struct Joined {
 
 /// Joins a runtime. When this is dropped or fails, the runtime is left without a stream and without an observer, and
 /// the seat is free only then.
-pub async fn join(
+pub(super) async fn join(
     record: &Record,
     client: &Arc<Client>,
     caller: &Caller,
@@ -163,7 +163,7 @@ pub async fn join(
 
 /// Tells a runtime that a client is gone, after all else that it is told of the client: who drives and who looks then, if
 /// it says so in time. The end of the stream tells it too, and sooner.
-pub async fn leave(api: &Api, calls: &Calls, seat: Seat) -> Option<Lease> {
+pub(super) async fn leave(api: &Api, calls: &Calls, seat: Seat) -> Option<Lease> {
     seat.is_leaving();
     let all_ended = calls.end(limits::PROBE).await;
     let lease = timely(limits::PROBE, api.detach()).await;

@@ -2,18 +2,18 @@
 
 /// The largest sequence number that was passed on.
 #[derive(Clone, Copy, Debug)]
-pub struct Merge {
+pub(super) struct Merge {
     last: Option<u64>,
 }
 
 impl Merge {
     /// Begins where a history ends.
-    pub fn after(history_cursor: u64) -> Self {
+    pub(super) fn after(history_cursor: u64) -> Self {
         Self { last: Some(history_cursor).filter(|last| *last > 0) }
     }
 
     /// Whether an event of the replay, then of the stream, is new. Gaps are normal; what is not above the last one was told already.
-    pub fn admits(&mut self, sequence: u64) -> bool {
+    pub(super) fn admits(&mut self, sequence: u64) -> bool {
         let new = self.last.is_none_or(|last| sequence > last);
         if new {
             self.last = Some(sequence);
@@ -22,7 +22,7 @@ impl Merge {
     }
 
     /// Where to go on after the last event that was passed on.
-    pub fn cursor(&self) -> u64 {
+    pub(super) fn cursor(&self) -> u64 {
         self.last.unwrap_or_default()
     }
 }

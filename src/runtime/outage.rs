@@ -5,7 +5,7 @@ use std::time::Instant;
 
 /// What an attempt to reach a runtime came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sign {
+pub(super) enum Sign {
     /// It answered.
     Contact,
     /// It took the connection and said nothing: a debugger, a suspended laptop. It is there, and nothing would announce
@@ -19,7 +19,7 @@ pub enum Sign {
 
 /// The failures in a row of one runtime.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Outage(Option<Run>);
+pub(super) struct Outage(Option<Run>);
 
 #[derive(Clone, Copy, Debug)]
 struct Run {
@@ -30,7 +30,7 @@ struct Run {
 
 impl Outage {
     /// Notes what an attempt came to; whether the runtime is to be given up now.
-    pub fn note(&mut self, sign: Sign, now: Instant) -> bool {
+    pub(super) fn note(&mut self, sign: Sign, now: Instant) -> bool {
         match sign {
             Sign::Failure => {}
             Sign::Untried => return false,
@@ -50,7 +50,7 @@ impl Outage {
     }
 
     /// Whether there were failures that have not come to anything yet.
-    pub fn undecided(&self) -> bool {
+    pub(super) fn undecided(&self) -> bool {
         self.0.is_some()
     }
 }

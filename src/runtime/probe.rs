@@ -38,7 +38,7 @@ struct Answers {
 }
 
 /// What a probe came to.
-pub type Outcome = Arc<Probed>;
+pub(super) type Outcome = Arc<Probed>;
 
 /// What a probe came to.
 pub struct Probed {

@@ -14,7 +14,7 @@ use tokio::sync::{mpsc, watch};
 const DISCONNECTED: &str = "disconnected";
 
 /// What stands between a runtime's stream and the client.
-pub struct Pump {
+pub(super) struct Pump {
     pub attachment: Arc<Attachment>,
     pub merge: Merge,
     pub outgoing: mpsc::Sender<Notification>,
@@ -61,7 +61,7 @@ fn weight(event: &RuntimeEvent) -> usize {
 impl Pump {
     /// Passes events on until the stream or the attachment is over; the runtime forgets the client, and only then the
     /// client is told of the end, so that it can come back under the same name.
-    pub async fn run(mut self, stream: EventStream, seat: Seat) {
+    pub(super) async fn run(mut self, stream: EventStream, seat: Seat) {
         let ended = self.attachment.ended().clone();
         let attachment = self.attachment.clone();
         let mut queue = Queue::default();

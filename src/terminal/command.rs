@@ -12,7 +12,7 @@ use tokio::process::Command;
 ///
 /// # Errors
 /// If the program cannot be run, is too slow, or fails; then the error is its last line.
-pub async fn run(program: &str, arguments: &[&OsStr], variables: &[(&str, &OsStr)]) -> io::Result<String> {
+pub(super) async fn run(program: &str, arguments: &[&OsStr], variables: &[(&str, &OsStr)]) -> io::Result<String> {
     let mut command = Command::new(program);
     // `TMUX` and `STY` would make the program act on the terminal that Tackroom itself runs in.
     command.args(arguments).envs(variables.iter().copied()).env_remove("TMUX").env_remove("STY");

@@ -8,7 +8,7 @@ use std::io;
 use std::path::PathBuf;
 
 /// A window of a screen session.
-pub struct Window {
+pub(super) struct Window {
     /// The session's socket: its directory is `SCREENDIR`, its name the session's.
     socket: PathBuf,
     session: String,
@@ -20,7 +20,7 @@ pub struct Window {
 impl Window {
     /// The window whose first process is `display.child`. Screen has no command that names the terminal of a window; it
     /// starts each with the variable `WINDOW`, so only that of its own child counts.
-    pub async fn find(display: &Display) -> Option<Self> {
+    pub(super) async fn find(display: &Display) -> Option<Self> {
         // "screen" from 4.9 on, "SCREEN" before.
         if !display.name.eq_ignore_ascii_case("screen") {
             return None;
@@ -37,7 +37,7 @@ impl Window {
     }
 
     /// The window as the protocol describes it.
-    pub fn to_protocol(&self) -> Multiplexer {
+    pub(super) fn to_protocol(&self) -> Multiplexer {
         let number = self.number.to_string();
         let argv = ["screen", "-x", &self.session, "-p", &number].map(str::to_owned).to_vec();
         let target = format!("{}:{number}", self.session);
@@ -45,7 +45,7 @@ impl Window {
     }
 
     /// Selects the window in the session. Screen does not report which clients show it.
-    pub async fn select(&self) -> io::Result<Selected> {
+    pub(super) async fn select(&self) -> io::Result<Selected> {
         let number = self.number.to_string();
         let words = ["-S", &self.session, "-X", "select", &number].map(AsRef::<OsStr>::as_ref);
         let directory = self.socket.parent().map(AsRef::<OsStr>::as_ref).unwrap_or_default();

@@ -13,7 +13,7 @@ const PANES: &str = "#{pane_tty} #{pane_id} #{session_id} #{window_index} #{sess
 const CLIENTS: &str = "#{client_tty} #{client_pid} #{client_activity} #{session_id} #{pane_id} #{client_flags}";
 
 /// A pane, as one session of a tmux server shows it.
-pub struct Pane {
+pub(super) struct Pane {
     socket: PathBuf,
     /// `%5`: unique in the server.
     id: String,
@@ -38,7 +38,7 @@ struct Client {
 
 impl Pane {
     /// The pane of a tmux server that has this terminal. Of several sessions that show it, one with a client is chosen.
-    pub async fn find(display: &Display, tty: &Path) -> Option<Self> {
+    pub(super) async fn find(display: &Display, tty: &Path) -> Option<Self> {
         // "tmux: server" on Linux. The name only saves asking every terminal emulator.
         if !display.name.starts_with("tmux") {
             return None;
@@ -59,12 +59,12 @@ impl Pane {
     }
 
     /// Whether a client shows the session of the pane.
-    pub fn is_attached(&self) -> bool {
+    pub(super) fn is_attached(&self) -> bool {
         self.clients.iter().any(|client| client.session == self.session)
     }
 
     /// The pane as the protocol describes it.
-    pub fn to_protocol(&self) -> Multiplexer {
+    pub(super) fn to_protocol(&self) -> Multiplexer {
         let socket = self.socket.to_string_lossy();
         let argv = ["tmux", "-S", &socket, "attach-session", "-t", &self.target].map(str::to_owned).to_vec();
         let focused = self.clients.iter().any(|client| client.focused && client.pane == self.id);
@@ -78,7 +78,7 @@ impl Pane {
     }
 
     /// Makes the pane the active one of its session, and switches the client at `client_tty` to it.
-    pub async fn select(&self, client_tty: Option<&Path>) -> io::Result<Selected> {
+    pub(super) async fn select(&self, client_tty: Option<&Path>) -> io::Result<Selected> {
         let client = match client_tty {
             Some(tty) => self.client_at(tty).await?,
             None => None,

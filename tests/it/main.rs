@@ -1,5 +1,5 @@
 //! The server as its clients meet it: a process spoken to over its descriptors. One file a method or topic.
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
+#![allow(unreachable_pub, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 mod support;
 

@@ -5,7 +5,7 @@
 //!
 //! Now and then the changes pause. Then what the client has must be what a list says, and the server must have no more
 //! descriptors and hardly more memory than after the first such pause. It is not part of `cargo test`.
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
+#![allow(unreachable_pub, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 mod client;
 mod sessions;

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 /// A request that is not settled.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Asked {
+pub(super) struct Asked {
     /// The request's own number.
     pub id: u64,
     kind: Kind,
@@ -46,7 +46,7 @@ const WHAT: usize = 200;
 
 impl Asked {
     /// The request of an event; `None` where it has no number to answer to.
-    pub fn of(payload: &Value) -> Option<Self> {
+    pub(super) fn of(payload: &Value) -> Option<Self> {
         let request = &payload["request"];
         let id = request["id"].as_u64()?;
         let asked = &request["payload"];
@@ -83,7 +83,7 @@ impl Asked {
     }
 
     /// The request for a person.
-    pub fn lines(&self) -> Vec<Line> {
+    pub(super) fn lines(&self) -> Vec<Line> {
         let line = |lead, text: String| Line::new(lead, Colour::Alert, text);
         let what = match self.kind {
             Kind::Approval => format!("request {}: may it run {}?", self.id, self.what),
@@ -100,7 +100,7 @@ impl Asked {
     }
 
     /// What can be typed now, in one line.
-    pub fn choices(&self) -> String {
+    pub(super) fn choices(&self) -> String {
         let what = cut(&one_line(&self.what), WHAT);
         match self.kind {
             Kind::Approval => {
@@ -123,7 +123,7 @@ impl Asked {
     }
 
     /// What somebody who is not there to be asked answers: as the runtime itself does while nobody watches.
-    pub fn refusal(&self) -> RuntimeResponse {
+    pub(super) fn refusal(&self) -> RuntimeResponse {
         match self.kind {
             Kind::Approval => RuntimeResponse::Approval { request_id: self.id, decision: Decision::Deny },
             Kind::Elicitation | Kind::Other => self.elicited(ElicitedAction::Cancel, None),
@@ -131,7 +131,7 @@ impl Asked {
     }
 
     /// The answer that a line gives; `None` where it gives none.
-    pub fn answer(&self, line: &str) -> Option<RuntimeResponse> {
+    pub(super) fn answer(&self, line: &str) -> Option<RuntimeResponse> {
         let line = line.trim();
         match (self.kind, line) {
             (Kind::Approval, line) => {

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// The calls that are not complete.
 #[derive(Default)]
-pub struct Calls(Vec<Call>);
+pub(super) struct Calls(Vec<Call>);
 
 struct Call {
     id: String,
@@ -16,12 +16,12 @@ struct Call {
 
 impl Calls {
     /// The newest call that is not shown yet.
-    pub fn held(&self) -> Option<Line> {
+    pub(super) fn held(&self) -> Option<Line> {
         self.0.iter().rev().find(|call| !call.is_shown).map(|call| call.line.clone())
     }
 
     /// Shows the calls that are held.
-    pub fn release(&mut self) -> Vec<Line> {
+    pub(super) fn release(&mut self) -> Vec<Line> {
         let held = self.0.iter_mut().filter(|call| !call.is_shown);
         let show = |call: &mut Call| {
             call.is_shown = true;
@@ -31,7 +31,7 @@ impl Calls {
     }
 
     /// Takes in that a call begins, is known better, or is complete. A call that turns out to be another is shown again.
-    pub fn take(&mut self, kind: &str, payload: &Value) -> Option<Line> {
+    pub(super) fn take(&mut self, kind: &str, payload: &Value) -> Option<Line> {
         let text = |name: &str| payload[name].as_str().unwrap_or_default();
         let (id, is_begin, is_end) = (text("id"), kind == "tool_call_started", kind == "tool_call_completed");
         let before = self.0.iter().position(|call| call.id == id).map(|at| self.0.remove(at));

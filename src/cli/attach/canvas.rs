@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 /// The rows below: what is being said, how things are, and what is typed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Below {
+pub(super) struct Below {
     /// The line that is being said.
     pub partial: Option<Line>,
     /// How things are.
@@ -22,7 +22,7 @@ pub struct Below {
 }
 
 /// A terminal that is drawn on.
-pub struct Canvas {
+pub(super) struct Canvas {
     screen: Screen,
     rows: usize,
     /// Bytes on their way to the terminal.
@@ -42,11 +42,11 @@ const KEPT: usize = 1_000;
 /// What terminals send pastes apart by.
 const OPEN: &str = "\x1b[?2004h";
 /// What puts that back.
-pub const CLOSE: &str = "\x1b[?2004l\x1b[0m";
+pub(super) const CLOSE: &str = "\x1b[?2004l\x1b[0m";
 
 impl Canvas {
     /// A terminal of a size, of which nothing is drawn on.
-    pub fn new(screen: Screen, rows: usize) -> Self {
+    pub(super) fn new(screen: Screen, rows: usize) -> Self {
         let (out, lines) = (OPEN.as_bytes().to_vec(), VecDeque::new());
         Self { screen, rows, out, lines, said: 0, above: None }
     }
@@ -57,12 +57,12 @@ impl Canvas {
     }
 
     /// Columns for what is typed.
-    pub fn room(&self) -> usize {
+    pub(super) fn room(&self) -> usize {
         self.columns().saturating_sub(width(PROMPT))
     }
 
     /// Lets lines scroll: the first goes on where the line that was being said ended.
-    pub fn print(&mut self, lines: Vec<Line>) {
+    pub(super) fn print(&mut self, lines: Vec<Line>) {
         if lines.is_empty() {
             return;
         }
@@ -78,14 +78,14 @@ impl Canvas {
     }
 
     /// Lets lines scroll that have nothing to do with what is being said, which goes on below them.
-    pub fn put_between(&mut self, lines: Vec<Line>) {
+    pub(super) fn put_between(&mut self, lines: Vec<Line>) {
         let said = std::mem::take(&mut self.said);
         self.print(lines);
         self.said = said;
     }
 
     /// Draws the rows below.
-    pub fn draw(&mut self, below: &Below) {
+    pub(super) fn draw(&mut self, below: &Below) {
         self.erase();
         let partial = self.partial(below.partial.as_ref());
         let mut above = 0;
@@ -109,7 +109,7 @@ impl Canvas {
     }
 
     /// Takes another size, and draws the last lines anew: nobody knows what a terminal did with its rows meanwhile.
-    pub fn redraw(&mut self, screen: Screen, rows: usize) {
+    pub(super) fn redraw(&mut self, screen: Screen, rows: usize) {
         (self.screen, self.rows) = (screen, rows);
         self.out.extend_from_slice(OPEN.as_bytes());
         self.out.extend_from_slice(b"\x1b[0m\x1b[H\x1b[J");
@@ -129,7 +129,7 @@ impl Canvas {
     }
 
     /// Takes the rows below away and gives the terminal back.
-    pub fn close(&mut self) {
+    pub(super) fn close(&mut self) {
         self.erase();
         self.out.extend_from_slice(CLOSE.as_bytes());
     }

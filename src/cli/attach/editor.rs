@@ -8,7 +8,7 @@ use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation};
 
 /// A text and a cursor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Editor {
+pub(super) struct Editor {
     text: String,
     /// In bytes; before a grapheme cluster or at the end.
     cursor: usize,
@@ -16,24 +16,24 @@ pub struct Editor {
 
 impl Editor {
     /// Returns whether the text is empty.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
 
     /// Returns the text and clears it.
-    pub fn take(&mut self) -> String {
+    pub(super) fn take(&mut self) -> String {
         self.cursor = 0;
         std::mem::take(&mut self.text)
     }
 
     /// Replaces the text and moves the cursor to its end.
-    pub fn set(&mut self, text: String) {
+    pub(super) fn set(&mut self, text: String) {
         self.cursor = text.len();
         self.text = text;
     }
 
     /// Inserts a text at the cursor, as much of it as a message may hold.
-    pub fn insert(&mut self, text: &str) {
+    pub(super) fn insert(&mut self, text: &str) {
         let room = limits::DEFAULT.message_bytes.saturating_sub(self.text.len());
         let ends = text.grapheme_indices(true).map(|(at, cluster)| at + cluster.len());
         let fits = &text[..ends.take_while(|end| *end <= room).last().unwrap_or(0)];
@@ -44,52 +44,52 @@ impl Editor {
     }
 
     /// Deletes the cluster before the cursor.
-    pub fn backspace(&mut self) {
+    pub(super) fn backspace(&mut self) {
         self.delete_from(self.previous());
     }
 
     /// Deletes the cluster at the cursor.
-    pub fn delete(&mut self) {
+    pub(super) fn delete(&mut self) {
         let from = self.cursor;
         self.right();
         self.delete_from(from);
     }
 
     /// Deletes everything before the cursor.
-    pub fn delete_to_start(&mut self) {
+    pub(super) fn delete_to_start(&mut self) {
         self.delete_from(0);
     }
 
     /// Deletes the word before the cursor.
-    pub fn delete_word(&mut self) {
+    pub(super) fn delete_word(&mut self) {
         let word = self.text[..self.cursor].trim_end();
         let space = word.char_indices().rev().find(|(_, c)| c.is_whitespace());
         self.delete_from(space.map_or(0, |(at, c)| at + c.len_utf8()));
     }
 
     /// Moves the cursor one cluster to the left.
-    pub fn left(&mut self) {
+    pub(super) fn left(&mut self) {
         self.cursor = self.previous();
     }
 
     /// Moves the cursor one cluster to the right.
-    pub fn right(&mut self) {
+    pub(super) fn right(&mut self) {
         self.cursor += self.text[self.cursor..].graphemes(true).next().map_or(0, str::len);
     }
 
     /// Moves the cursor to the start.
-    pub fn home(&mut self) {
+    pub(super) fn home(&mut self) {
         self.cursor = 0;
     }
 
     /// Moves the cursor to the end.
-    pub fn end(&mut self) {
+    pub(super) fn end(&mut self) {
         self.cursor = self.text.len();
     }
 
     /// Returns the part of the text that fits into `room` columns, and the column of the cursor in it. A line end is
     /// shown as one character.
-    pub fn visible(&self, room: usize) -> (String, usize) {
+    pub(super) fn visible(&self, room: usize) -> (String, usize) {
         let shown = |cluster| if cluster == "\n" { "⏎" } else { cluster };
         let (before, after) = self.text.split_at(self.cursor);
         // The cursor needs a column of its own.

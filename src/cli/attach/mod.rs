@@ -28,7 +28,7 @@ use std::process::ExitCode;
 use view::View;
 
 #[derive(Args)]
-pub struct AttachArgs {
+pub(super) struct AttachArgs {
     /// A runtime's id or endpoint, the id of its session, a beginning of one (4 characters or more) or a part of its
     /// title that only one has
     id: String,
@@ -56,7 +56,7 @@ const ATTACHED: &str = "approvals are denied while nobody is attached; now you a
 /// The same where a person cannot answer.
 const OBSERVED: &str = "approvals are denied while nobody is attached; now the controller is asked";
 
-pub fn run(args: &AttachArgs) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &AttachArgs) -> Result<ExitCode, Failure> {
     let mut local = Local::new(own_config(&args.look))?;
     let told = local.notifications().ok_or_else(|| Failure::new(USAGE, "attached already"))?;
     let params = AttachParams {
@@ -96,7 +96,7 @@ async fn talk(
 }
 
 /// What somebody who cannot be asked answers to a request.
-pub fn refusal(event: &RuntimeEvent) -> Option<RuntimeResponse> {
+pub(super) fn refusal(event: &RuntimeEvent) -> Option<RuntimeResponse> {
     Some(asked::Asked::of(&session::payload(event))?.refusal())
 }
 

@@ -50,7 +50,7 @@ struct Lines {
     ended: bool,
 }
 
-pub async fn run(
+pub(super) async fn run(
     args: &AttachArgs,
     session: &mut Session,
     joined: &AttachResult,

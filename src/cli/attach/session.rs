@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 /// An attachment and what is known of its runtime.
-pub struct Session {
+pub(super) struct Session {
     user: User,
     told: mpsc::Receiver<Notification>,
     /// How it is joined, also again.
@@ -39,7 +39,7 @@ pub struct Session {
 /// What a descriptor says that is of use here.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct About {
+pub(super) struct About {
     pub model: Option<String>,
     pub source_harness: Option<String>,
     pub actions: Actions,
@@ -49,7 +49,7 @@ pub struct About {
 
 impl About {
     /// What runs there: what the agent calls itself, else its harness, and its model.
-    pub fn words(&self) -> Vec<&str> {
+    pub(super) fn words(&self) -> Vec<&str> {
         let harness = self.source_harness.as_deref();
         let agent = self.extensions.pointer("/tackroom/agent/name").and_then(Value::as_str);
         let model = self.model.as_deref().filter(|model| Some(*model) != harness);
@@ -66,14 +66,14 @@ impl About {
     }
 
     /// Whether a question waits while nobody is attached.
-    pub fn waits(&self) -> bool {
+    pub(super) fn waits(&self) -> bool {
         self.says(WAITS)
     }
 }
 
 /// What can be asked of a runtime.
 #[derive(Clone, Debug)]
-pub enum Act {
+pub(super) enum Act {
     /// Begin a turn.
     Say(String),
     /// Run a turn to its end.
@@ -96,7 +96,7 @@ pub enum Act {
 
 /// What was answered.
 #[derive(Debug)]
-pub enum Answer {
+pub(super) enum Answer {
     /// That it was done.
     Done,
     /// Whether a turn was stopped.
@@ -108,7 +108,7 @@ pub enum Answer {
 }
 
 /// What came.
-pub enum Came {
+pub(super) enum Came {
     /// An event, or that the stream lags or is over.
     Event(RuntimeEvent),
     /// The answer to what was asked.
@@ -117,7 +117,7 @@ pub enum Came {
 
 impl Session {
     /// Joins a runtime.
-    pub async fn join(
+    pub(super) async fn join(
         user: User,
         told: mpsc::Receiver<Notification>,
         params: AttachParams,
@@ -143,19 +143,19 @@ impl Session {
     }
 
     /// Whether this client drives.
-    pub fn drives(&self) -> bool {
+    pub(super) fn drives(&self) -> bool {
         self.driver.as_ref() == Some(&self.client_id)
     }
 
     /// Leaves; the runtime goes on.
-    pub async fn leave(&mut self) {
+    pub(super) async fn leave(&mut self) {
         self.work.abort_all();
         // Who cannot be reached needs no farewell.
         let _ = self.user.detach(AttachmentParams { attachment: self.attachment.clone() }).await;
     }
 
     /// The next of what comes. May be dropped and called again, and nothing is lost. `None`: nothing comes any more.
-    pub async fn next(&mut self) -> Option<Came> {
+    pub(super) async fn next(&mut self) -> Option<Came> {
         loop {
             tokio::select! {
                 biased;
@@ -178,7 +178,7 @@ impl Session {
     }
 
     /// Asks something; its answer comes.
-    pub fn act(&mut self, act: Act) {
+    pub(super) fn act(&mut self, act: Act) {
         let (user, attachment) = (self.user.clone(), self.attachment.clone());
         let again = AttachParams { after: Some(self.last), ..self.params.clone() };
         self.work.spawn(async move {
@@ -239,7 +239,7 @@ impl Session {
 }
 
 /// What an event says.
-pub fn payload(event: &RuntimeEvent) -> Value {
+pub(super) fn payload(event: &RuntimeEvent) -> Value {
     event.payload.as_ref().and_then(|payload| serde_json::from_str(payload.get()).ok()).unwrap_or_default()
 }
 

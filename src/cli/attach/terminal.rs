@@ -50,7 +50,7 @@ enum End {
     Over(String),
 }
 
-pub async fn run(
+pub(super) async fn run(
     args: &AttachArgs,
     raw: Raw,
     session: &mut Session,

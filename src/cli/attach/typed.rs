@@ -5,7 +5,7 @@ use crate::protocol::RuntimeResponse;
 
 /// What is to be done.
 #[derive(Debug)]
-pub enum Typed {
+pub(super) enum Typed {
     Nothing,
     Say(String),
     Steer(String),
@@ -21,7 +21,7 @@ pub enum Typed {
 }
 
 /// What `/help` says where a turn that runs can be steered, or cannot.
-pub fn help(steers: bool) -> Vec<&'static str> {
+pub(super) fn help(steers: bool) -> Vec<&'static str> {
     let begin = if steers {
         "type to begin a turn, or to steer the one that runs; //TEXT says /TEXT"
     } else {
@@ -40,7 +40,7 @@ pub fn help(steers: bool) -> Vec<&'static str> {
 }
 
 /// Reads a line, where the first of what is asked may be answered by it.
-pub fn read(line: &str, asked: Option<&Asked>) -> Typed {
+pub(super) fn read(line: &str, asked: Option<&Asked>) -> Typed {
     let text = line.trim();
     if let Some(response) = asked.and_then(|asked| asked.answer(text)) {
         return Typed::Answer(response);

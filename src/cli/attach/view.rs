@@ -37,7 +37,7 @@ const SHOWN_NOTES: [&str; 3] = ["model_changed", "cache_warning", "provider_retr
 
 /// Turns events into lines.
 #[derive(Default)]
-pub struct View {
+pub(super) struct View {
     /// Whether what is not part of the conversation is shown, too.
     verbose: bool,
     open: Option<Open>,
@@ -74,18 +74,18 @@ impl Part {
 
 impl View {
     /// A view that with `verbose` also shows what is not part of the conversation.
-    pub fn new(verbose: bool) -> Self {
+    pub(super) fn new(verbose: bool) -> Self {
         Self { verbose, ..Self::default() }
     }
 
     /// The line that may still change: the text that is being said, else the call that begins.
-    pub fn partial(&self) -> Option<Line> {
+    pub(super) fn partial(&self) -> Option<Line> {
         let open = self.open.as_ref().filter(|open| !open.line.is_empty());
         open.map(|open| open.part.line(open.line.clone())).or_else(|| self.calls.held())
     }
 
     /// Ends what is open.
-    pub fn finish(&mut self) -> Vec<Line> {
+    pub(super) fn finish(&mut self) -> Vec<Line> {
         let mut lines = self.end_text();
         lines.extend(self.calls.release());
         lines
@@ -98,7 +98,7 @@ impl View {
     }
 
     /// The lines that an event adds.
-    pub fn event(&mut self, kind: &str, payload: &Value) -> Vec<Line> {
+    pub(super) fn event(&mut self, kind: &str, payload: &Value) -> Vec<Line> {
         let text = |name: &str| payload[name].as_str().unwrap_or_default();
         match kind {
             "text_delta" => {
@@ -151,7 +151,7 @@ impl View {
     }
 
     /// The lines of a message of the history, shortened.
-    pub fn message(message: &Value) -> Vec<Line> {
+    pub(super) fn message(message: &Value) -> Vec<Line> {
         let content = match &message["content"] {
             Value::String(text) => text.clone(),
             Value::Array(parts) => parts.iter().map(part).collect::<Vec<_>>().join("\n"),

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 const SESSION: &str = "demo-session";
 
 /// Answers what it is asked until nobody asks any more.
-pub fn run() -> Result<ExitCode, Failure> {
+pub(crate) fn run() -> Result<ExitCode, Failure> {
     let mut agent = Agent { input: std::io::stdin().lock(), turns: 0 };
     while let Some(message) = agent.next()? {
         agent.answer(&message)?;

@@ -14,7 +14,7 @@ use tokio::runtime::Handle;
 const DRIVER: &str = "observe,interact,approve,terminate";
 
 /// Hosts the demo's own agent, and shows what two clients hear of it.
-pub fn show(home: &Path, screen: &Screen) -> Result<(), Failure> {
+pub(super) fn show(home: &Path, screen: &Screen) -> Result<(), Failure> {
     let heading = "An agent that is hosted: `tackroom host -- AGENT`";
     output::write(&format!("\n{}\n", screen.paint(heading, Colour::Bold)))?;
     // It ends with the demo, whatever ends that: it is never told to go on alone.

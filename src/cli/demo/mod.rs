@@ -6,7 +6,7 @@ mod sample;
 mod shown;
 mod talk;
 
-pub use agent::run as agent;
+pub(super) use agent::run as agent;
 
 use super::output::{self, Colour, Failure, Screen};
 use super::{FAILED, words};
@@ -18,13 +18,13 @@ use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 #[derive(Args)]
-pub struct DemoArgs {}
+pub(super) struct DemoArgs {}
 
 /// The demo takes a fraction of this.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Runs the demo beside the wait for a signal, so that the sample is removed however it ends.
-pub fn run(_: &DemoArgs) -> Result<ExitCode, Failure> {
+pub(super) fn run(_: &DemoArgs) -> Result<ExitCode, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let result = runtime.block_on(async {
         let mut signals = Signals::new()?;

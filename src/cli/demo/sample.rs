@@ -34,14 +34,14 @@ const WRITTEN: &str = "2026-11-30T09:00:00Z";
 /// The session that waits for a person, and where it works.
 const WAITING: (&str, &str) = ("6513270e-269e-4d37-b2a7-4de452e6b438", "/home/demo/weather-station");
 /// The directory that the client in the demo narrows itself to.
-pub const OTHER_WORKSPACE: &str = "/home/demo/recipe-box";
+pub(super) const OTHER_WORKSPACE: &str = "/home/demo/recipe-box";
 
 /// A private directory with the sample home, there until it is dropped.
-pub struct Sample(TempDir);
+pub(super) struct Sample(TempDir);
 
 impl Sample {
     /// Writes the sample, as if its sessions had just been used.
-    pub fn unpack(now_ms: i64) -> Result<Self, Failure> {
+    pub(super) fn unpack(now_ms: i64) -> Result<Self, Failure> {
         let sample = Self(tempfile::Builder::new().prefix("tackroom-demo-").tempdir()?);
         let written: Timestamp = WRITTEN.parse()?;
         let shift_ms = now_ms - written.as_millisecond();
@@ -61,12 +61,12 @@ impl Sample {
     }
 
     /// The home.
-    pub fn home(&self) -> &Path {
+    pub(super) fn home(&self) -> &Path {
         self.0.path()
     }
 
     /// Removes it.
-    pub fn remove(self) -> std::io::Result<()> {
+    pub(super) fn remove(self) -> std::io::Result<()> {
         self.0.close()
     }
 

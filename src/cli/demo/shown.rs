@@ -8,7 +8,7 @@ use serde_json::Value;
 const ITEMS: usize = 4;
 
 /// The value in lines of at most `room` columns.
-pub fn json(value: &Value, room: usize) -> String {
+pub(super) fn json(value: &Value, room: usize) -> String {
     let mut text = String::new();
     write(&mut text, value, 0, room);
     text

@@ -13,7 +13,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 const MAX_COLUMNS: usize = 120;
 
 /// Speaks with a server that sees the sample home, and shows what is said.
-pub fn talk(home: &Path, screen: &Screen) -> Result<(), Failure> {
+pub(super) fn talk(home: &Path, screen: &Screen) -> Result<(), Failure> {
     let mut talk = Talk::open(home, screen, "", "observe")?;
     talk.tell("The client opens. The server was started with `--allow observe`, so that is what it grants.")?;
     talk.ask(
@@ -48,7 +48,7 @@ pub fn talk(home: &Path, screen: &Screen) -> Result<(), Failure> {
 }
 
 /// A client with a server of its own.
-pub struct Talk<'a> {
+pub(super) struct Talk<'a> {
     screen: &'a Screen,
     /// What stands before what is said, where there are several.
     pub name: &'a str,
@@ -59,7 +59,7 @@ pub struct Talk<'a> {
 }
 
 impl<'a> Talk<'a> {
-    pub fn open(home: &Path, screen: &'a Screen, name: &'a str, allow: &str) -> Result<Self, Failure> {
+    pub(super) fn open(home: &Path, screen: &'a Screen, name: &'a str, allow: &str) -> Result<Self, Failure> {
         let mut command = tackroom(home)?;
         command.args(["serve", "--allow", allow]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut server = command.spawn()?;
@@ -69,7 +69,7 @@ impl<'a> Talk<'a> {
         Ok(Self { screen, name, server, input, output: BufReader::new(output), last_id: 0 })
     }
 
-    pub fn tell(&self, sentence: &str) -> Result<(), Failure> {
+    pub(super) fn tell(&self, sentence: &str) -> Result<(), Failure> {
         output::write(&format!("\n{}\n", self.screen.paint(sentence, Colour::Bold)))
     }
 
@@ -82,13 +82,13 @@ impl<'a> Talk<'a> {
     }
 
     /// Sends a request; its answer is heard among what comes.
-    pub fn request(&mut self, method: &str, params: Value) -> Result<(), Failure> {
+    pub(super) fn request(&mut self, method: &str, params: Value) -> Result<(), Failure> {
         self.last_id += 1;
         self.send(&json!({"jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params}))
     }
 
     /// The next message.
-    pub fn next(&mut self) -> Result<Value, Failure> {
+    pub(super) fn next(&mut self) -> Result<Value, Failure> {
         let mut line = String::new();
         if self.output.read_line(&mut line).map_err(gone)? == 0 {
             return Err(gone("it closed its output"));
@@ -97,13 +97,13 @@ impl<'a> Talk<'a> {
     }
 
     /// Shows what came.
-    pub fn heard(&self, message: &Value) -> Result<(), Failure> {
+    pub(super) fn heard(&self, message: &Value) -> Result<(), Failure> {
         let room = self.screen.width.unwrap_or(MAX_COLUMNS).min(MAX_COLUMNS);
         let arrow = self.screen.paint(&format!("{}<--", self.name), Colour::Calm);
         output::write(&format!("{arrow} {}\n", shown::json(message, room)))
     }
 
-    pub fn notify(&mut self, method: &str) -> Result<(), Failure> {
+    pub(super) fn notify(&mut self, method: &str) -> Result<(), Failure> {
         self.send(&json!({"jsonrpc": "2.0", "method": method}))
     }
 
@@ -114,7 +114,7 @@ impl<'a> Talk<'a> {
     }
 
     /// Waits for the server's end.
-    pub fn close(&mut self) -> Result<(), Failure> {
+    pub(super) fn close(&mut self) -> Result<(), Failure> {
         let status = self.server.wait()?;
         match status.success() {
             true => output::write(&format!("The server ended: {status}.\n")),
@@ -131,6 +131,6 @@ impl Drop for Talk<'_> {
     }
 }
 
-pub fn gone(why: impl std::fmt::Display) -> Failure {
+pub(super) fn gone(why: impl std::fmt::Display) -> Failure {
     Failure::new(FAILED, format!("the server ended in the middle of the demo ({why}); please report this"))
 }

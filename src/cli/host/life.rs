@@ -19,7 +19,7 @@ use std::time::Duration;
 
 /// Hosts until the end, and tells it to who is there. A starter that goes away before it said that the host may go on
 /// ends it.
-pub async fn live(args: &HostArgs, mut starter: Option<Starter>) -> Result<ExitCode, Failure> {
+pub(super) async fn live(args: &HostArgs, mut starter: Option<Starter>) -> Result<ExitCode, Failure> {
     let mut signals = Signals::new()?;
     let receipts = Receipts::new(Homes::from_environment().receipts().map(Path::to_owned));
     let made = tokio::select! {
@@ -103,7 +103,7 @@ async fn gone(starter: Option<&mut Starter>) {
 }
 
 /// Tells whoever looks that the agent takes its time.
-pub async fn patience() -> Infallible {
+pub(super) async fn patience() -> Infallible {
     tokio::time::sleep(limits::HOST_PATIENCE).await;
     note("-- waiting for the agent");
     std::future::pending().await

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 #[derive(Args, Clone)]
 #[command(after_help = AFTER_HELP)]
-pub struct HostArgs {
+pub(super) struct HostArgs {
     /// The directory in which the agent works
     #[arg(long, value_name = "DIR", default_value = ".")]
     workspace: PathBuf,
@@ -97,7 +97,7 @@ impl UnattendedArg {
     }
 }
 
-pub fn run(args: &HostArgs) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &HostArgs) -> Result<ExitCode, Failure> {
     let args = args.settled()?;
     if args.report.is_none() {
         args.refuse_live()?;

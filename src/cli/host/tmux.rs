@@ -17,7 +17,7 @@ const HANDED_ON: [&str; 4] = ["HOME", "PATH", "SUPERCODE_HOME", "XDG_CONFIG_HOME
 const LOOK: Duration = Duration::from_millis(250);
 
 /// A name that means one session of tmux and nothing else.
-pub fn name(text: &str) -> Result<String, String> {
+pub(super) fn name(text: &str) -> Result<String, String> {
     let fits = (1..=limits::START_NAME).contains(&text.len())
         && !text.starts_with('-')
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
@@ -25,7 +25,7 @@ pub fn name(text: &str) -> Result<String, String> {
 }
 
 /// Starts a host in a new session of this name. What was begun ends where the answer is not used.
-pub async fn start(args: &HostArgs, name: &str) -> Result<Starting, Failure> {
+pub(super) async fn start(args: &HostArgs, name: &str) -> Result<Starting, Failure> {
     if tmux(&["has-session".into(), "-t".into(), exactly(name)])?.status.success() {
         return Err(Failure::new(USAGE, format!("tmux has a session `{name}` already; choose another name")));
     }

@@ -16,13 +16,13 @@ const WAITING: usize = 256;
 const LAST: Duration = Duration::from_secs(1);
 
 /// Says lines on standard error, from a thread of its own: a terminal that is stopped stops no runtime.
-pub struct Told {
+pub(super) struct Told {
     lines: SyncSender<String>,
     written: Receiver<()>,
 }
 
 impl Told {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         let (lines, to_write) = sync_channel::<String>(WAITING);
         let (done, written) = sync_channel(1);
         std::thread::spawn(move || {
@@ -32,13 +32,13 @@ impl Told {
         Self { lines, written }
     }
 
-    pub fn say(&self, line: &str) {
+    pub(super) fn say(&self, line: &str) {
         // A person who reads nothing misses nothing that is not to be found by attaching.
         let _ = self.lines.try_send(line.to_owned());
     }
 
     /// Says what goes on at a host.
-    pub async fn listen(&self, host: &Host) -> Infallible {
+    pub(super) async fn listen(&self, host: &Host) -> Infallible {
         let (mut news, mut people) = (host.news(), People::default());
         while let Some(piece) = news.next().await {
             match piece {
@@ -52,7 +52,7 @@ impl Told {
     }
 
     /// Waits for the last lines, for a while.
-    pub fn close(self) {
+    pub(super) fn close(self) {
         let Self { lines, written } = self;
         drop(lines);
         let _ = written.recv_timeout(LAST);

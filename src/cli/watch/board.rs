@@ -13,7 +13,7 @@ type Place = (usize, Reverse<Option<i64>>, String);
 
 /// The sessions that are watched.
 #[derive(Default)]
-pub struct Board {
+pub(super) struct Board {
     rows: BTreeMap<Place, Row>,
     places: HashMap<String, Place>,
     problems: Vec<Problem>,
@@ -24,7 +24,7 @@ pub struct Board {
 
 impl Board {
     /// Takes an event; answers the rows that are gone by it.
-    pub fn take(&mut self, event: RegistryEvent) -> Vec<Row> {
+    pub(super) fn take(&mut self, event: RegistryEvent) -> Vec<Row> {
         match event {
             RegistryEvent::Added { entry } | RegistryEvent::Updated { entry } => self.put(&entry),
             RegistryEvent::Removed { id } => return self.remove(&id).into_iter().collect(),
@@ -45,7 +45,7 @@ impl Board {
     }
 
     /// Whether everything there is has been told.
-    pub fn is_synced(&self) -> bool {
+    pub(super) fn is_synced(&self) -> bool {
         self.is_synced
     }
 
@@ -63,7 +63,7 @@ impl Board {
     }
 
     /// The lines of a screen with so many rows, of which none is wider than the screen.
-    pub fn lines(&self, now_ms: i64, home: Option<&str>, screen: &Screen, rows: usize) -> Vec<String> {
+    pub(super) fn lines(&self, now_ms: i64, home: Option<&str>, screen: &Screen, rows: usize) -> Vec<String> {
         // The names of the columns are worth a row where there are some.
         let above = if rows > 3 { 2 } else { 1 };
         let shown: Vec<&Row> = self.rows.values().take(rows.saturating_sub(above)).collect();

@@ -13,7 +13,7 @@ use clap::Args;
 use std::process::ExitCode;
 
 #[derive(Args)]
-pub struct WatchArgs {
+pub(super) struct WatchArgs {
     #[command(flatten)]
     filter: FilterArgs,
     /// Only what runs
@@ -29,7 +29,7 @@ pub struct WatchArgs {
     look: LookArgs,
 }
 
-pub fn run(args: &WatchArgs) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &WatchArgs) -> Result<ExitCode, Failure> {
     let query = Query { persisted: args.live.then_some(false), ..args.filter.query()? };
     let mut params = WatchParams { query: Some(query), since: args.since.clone() };
     let mut local = Local::new(own_config(&args.look))?;

@@ -21,7 +21,7 @@ struct Told<'a> {
     event: &'a RegistryEvent,
 }
 
-pub async fn run(
+pub(super) async fn run(
     user: &User,
     params: WatchParams,
     mut told: mpsc::Receiver<Notification>,

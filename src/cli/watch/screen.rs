@@ -42,7 +42,7 @@ struct Table {
     stale: bool,
 }
 
-pub async fn run(
+pub(super) async fn run(
     user: &User,
     params: WatchParams,
     mut told: mpsc::Receiver<Notification>,

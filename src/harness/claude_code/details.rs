@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs::File;
 
 /// The opening prompts of the current branch.
-pub fn topics(file: &File, is_agent: bool, ends: &mut HeadTail) -> Result<Vec<String>, ReadError> {
+pub(super) fn topics(file: &File, is_agent: bool, ends: &mut HeadTail) -> Result<Vec<String>, ReadError> {
     loop {
         let topics = opening(ends.head(), is_agent);
         if topics.len() == limits::TOPICS || !ends.grow_head(file)? {
@@ -51,7 +51,7 @@ fn opening<'a>(lines: impl Iterator<Item = &'a [u8]>, is_agent: bool) -> Vec<Str
 }
 
 /// The newest prompt or answer.
-pub fn last_message(file: &File, ends: &mut HeadTail) -> Result<Option<LastMessage>, ReadError> {
+pub(super) fn last_message(file: &File, ends: &mut HeadTail) -> Result<Option<LastMessage>, ReadError> {
     loop {
         let last = ends.tail_reversed().filter_map(Record::parse).find_map(|record| {
             let (role, text) = if record.is("assistant") {
@@ -68,7 +68,7 @@ pub fn last_message(file: &File, ends: &mut HeadTail) -> Result<Option<LastMessa
 }
 
 /// The messages of people and of the model that loading gives.
-pub fn count(file: &File, is_agent: bool, wanted: &Wanted<'_>) -> Result<u64, ReadError> {
+pub(super) fn count(file: &File, is_agent: bool, wanted: &Wanted<'_>) -> Result<u64, ReadError> {
     let progress = wanted.progress.unwrap_or(&NoProgress);
     let mut count = 0;
     let mut cursor: Option<String> = None;

@@ -4,7 +4,7 @@ use crate::harness::{Activities, Live, Root};
 use crate::peer;
 use crate::protocol::{ActivitySource, EntryPeer, Harness};
 
-pub fn read(root: &Root) -> Activities {
+pub(super) fn read(root: &Root) -> Activities {
     let listing = peer::list(std::slice::from_ref(&root.home));
     Activities {
         sessions: listing.peers.into_iter().map(live).collect(),

@@ -72,7 +72,7 @@ struct Unit {
 }
 
 /// Reads one page. In a subagent's own transcript all rows are marked as a subagent's.
-pub fn page(file: &File, is_agent: bool, request: &PageRequest<'_>) -> Result<Page, ReadError> {
+pub(super) fn page(file: &File, is_agent: bool, request: &PageRequest<'_>) -> Result<Page, ReadError> {
     let size = file.metadata()?.len();
     let place = match request.cursor {
         None => Place { end: size, chain: Chain::Newest, told: 0 },
@@ -107,7 +107,7 @@ pub fn page(file: &File, is_agent: bool, request: &PageRequest<'_>) -> Result<Pa
 }
 
 /// The cursor that leads to all before a place behind which nothing counts.
-pub fn cursor(end: u64) -> String {
+pub(super) fn cursor(end: u64) -> String {
     Place { end, chain: Chain::Newest, told: 0 }.cursor()
 }
 

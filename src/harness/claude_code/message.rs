@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 /// What a row is to those around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(super) enum Kind {
     /// A part of an answer of the model. The parts of one answer share an id.
     Answer(Option<Box<str>>),
     /// What tools answered.
@@ -20,7 +20,7 @@ pub enum Kind {
 }
 
 /// The message that a row is; `None` for a row that the program does not show.
-pub fn of(record: &Record<'_>) -> Option<(Kind, Message)> {
+pub(super) fn of(record: &Record<'_>) -> Option<(Kind, Message)> {
     let (kind, role, content) = if record.is("assistant") {
         let body = record.body()?;
         let id = member(body.id).map(|id| id.as_ref().into());
@@ -62,7 +62,7 @@ fn author(record: &Record<'_>, content: &[Block]) -> Role {
 }
 
 /// What a person wrote in a row: a prompt, or one that was typed while the model was at work.
-pub fn prompt(record: &Record<'_>) -> Option<String> {
+pub(super) fn prompt(record: &Record<'_>) -> Option<String> {
     let queued = || queued_content(record.attachment?).and_then(written_text).filter(|_| !record.is_marked_injected());
     record.prompt().or_else(queued)
 }

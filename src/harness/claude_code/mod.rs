@@ -32,7 +32,7 @@ use std::path::Path;
 use transcript::Facts;
 
 /// The store of Claude Code.
-pub struct ClaudeCode;
+pub(super) struct ClaudeCode;
 
 impl Store for ClaudeCode {
     fn harness(&self) -> Harness {

@@ -13,7 +13,7 @@ const SLUG_WHOLE: usize = 200;
 
 /// What records say of a session's moves.
 #[derive(Clone, Default)]
-pub struct Moves {
+pub(super) struct Moves {
     /// The directory that it was moved to.
     to: Option<Box<str>>,
     /// The worktree that it entered: where it was before, and the worktree's path.
@@ -24,7 +24,7 @@ pub struct Moves {
 
 impl Moves {
     /// Returns what one record says.
-    pub fn of(record: &Record<'_>) -> Self {
+    pub(super) fn of(record: &Record<'_>) -> Self {
         if record.is("worktree-state") {
             let entered = record.worktree.and_then(Worktree::read);
             return Self { left: Some(entered.is_none()), entered, to: None };
@@ -34,13 +34,13 @@ impl Moves {
     }
 
     /// Adds what was said before: the last word of each kind counts.
-    pub fn or(self, earlier: Self) -> Self {
+    pub(super) fn or(self, earlier: Self) -> Self {
         Self { to: self.to.or(earlier.to), entered: self.entered.or(earlier.entered), left: self.left.or(earlier.left) }
     }
 
     /// Returns where a session is that began in `began`. Its file lies in the directory of the project that it is in: where
     /// that is another one and these records do not say which, those that were not read are, by `unread`.
-    pub fn workspace(
+    pub(super) fn workspace(
         self,
         began: Option<Box<str>>,
         path: &Path,

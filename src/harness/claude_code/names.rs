@@ -14,7 +14,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// What records anywhere in a transcript say; of each kind the last counts.
 #[derive(Clone, Default)]
-pub struct Names {
+pub(super) struct Names {
     read: Prefix,
     pub titles: Titles,
     pub moves: Moves,
@@ -25,7 +25,7 @@ static KNOWN: LazyLock<Mutex<HashMap<Box<Path>, Names>>> = LazyLock::new(Mutex::
 
 /// Reads a whole transcript, but for what lies before its last [`limits::NAMES_SCANNED`] bytes; of one that was read before
 /// only what came since.
-pub fn of(file: &File, path: &Path) -> Result<Names, ReadError> {
+pub(super) fn of(file: &File, path: &Path) -> Result<Names, ReadError> {
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let before = known().get(path).cloned();
     let mut names = match before {

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 /// A record, as far as it matters here. Every member may be of any kind.
 #[derive(Deserialize)]
-pub struct Record<'a> {
+pub(super) struct Record<'a> {
     #[serde(borrow, rename = "type")]
     pub kind: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -60,7 +60,7 @@ pub struct Record<'a> {
 }
 
 #[derive(Deserialize)]
-pub struct MessageBody<'a> {
+pub(super) struct MessageBody<'a> {
     #[serde(borrow)]
     pub id: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -80,28 +80,28 @@ struct Block<'a> {
 }
 
 impl<'a> Record<'a> {
-    pub fn parse(line: &'a [u8]) -> Option<Self> {
+    pub(super) fn parse(line: &'a [u8]) -> Option<Self> {
         serde_json::from_str(std::str::from_utf8(line).ok()?).ok()
     }
 
-    pub fn is(&self, kind: &str) -> bool {
+    pub(super) fn is(&self, kind: &str) -> bool {
         member(self.kind).is_some_and(|own| own == kind)
     }
 
-    pub fn is_message(&self) -> bool {
+    pub(super) fn is_message(&self) -> bool {
         self.message.is_some() && (self.is("user") || self.is("assistant"))
     }
 
-    pub fn time(&self) -> Option<i64> {
+    pub(super) fn time(&self) -> Option<i64> {
         member(self.timestamp).and_then(|time| text::time(&time))
     }
 
-    pub fn body(&self) -> Option<MessageBody<'a>> {
+    pub(super) fn body(&self) -> Option<MessageBody<'a>> {
         serde_json::from_str(self.message?.get()).ok()
     }
 
     /// The text that a person wrote; `None` for tool results and for what the program put there itself.
-    pub fn prompt(&self) -> Option<String> {
+    pub(super) fn prompt(&self) -> Option<String> {
         if self.is_marked_injected() || !self.is("user") {
             return None;
         }
@@ -109,7 +109,7 @@ impl<'a> Record<'a> {
     }
 
     /// What another agent asked for in this row.
-    pub fn relayed(&self) -> Option<String> {
+    pub(super) fn relayed(&self) -> Option<String> {
         if !self.is("user") {
             return None;
         }
@@ -118,13 +118,13 @@ impl<'a> Record<'a> {
     }
 
     /// Whether the lead of a team wrote a row.
-    pub fn is_from_lead(&self) -> bool {
+    pub(super) fn is_from_lead(&self) -> bool {
         let texts = self.body().and_then(|body| body.content).map(texts).unwrap_or_default();
         texts.iter().any(|text| text.contains("<teammate-message teammate_id=\"team-lead\""))
     }
 
     /// Whether the program says of a row that it put it there itself.
-    pub fn is_marked_injected(&self) -> bool {
+    pub(super) fn is_marked_injected(&self) -> bool {
         #[derive(Deserialize)]
         struct Origin<'a> {
             #[serde(borrow)]
@@ -138,7 +138,7 @@ impl<'a> Record<'a> {
     }
 
     /// The session that a row was copied from by `/branch`.
-    pub fn forked_from(&self) -> Option<Box<str>> {
+    pub(super) fn forked_from(&self) -> Option<Box<str>> {
         #[derive(Deserialize)]
         struct Forked<'a> {
             #[serde(borrow, rename = "sessionId")]
@@ -149,7 +149,7 @@ impl<'a> Record<'a> {
     }
 
     /// The model that answered; the program's own notices name none.
-    pub fn model(&self) -> Option<Cow<'a, str>> {
+    pub(super) fn model(&self) -> Option<Cow<'a, str>> {
         if !self.is("assistant") {
             return None;
         }
@@ -158,12 +158,12 @@ impl<'a> Record<'a> {
 }
 
 /// The text of a message: its own, or that of its text blocks.
-pub fn content_text(content: &RawValue) -> Option<String> {
+pub(super) fn content_text(content: &RawValue) -> Option<String> {
     joined(texts(content).into_iter())
 }
 
 /// What a person wrote of a message's text.
-pub fn written_text(content: &RawValue) -> Option<String> {
+pub(super) fn written_text(content: &RawValue) -> Option<String> {
     let texts = texts(content);
     joined(texts.iter().map(|text| tags::written(text)).filter(|text| !text.is_empty()))
 }
@@ -189,7 +189,7 @@ fn texts(content: &RawValue) -> Vec<Cow<'_, str>> {
 }
 
 /// The slash command that a user row holds: what a session is called that has nothing else.
-pub fn command(record: &Record<'_>) -> Option<Box<str>> {
+pub(super) fn command(record: &Record<'_>) -> Option<Box<str>> {
     let body = record.body()?;
     let content = text::string(body.content?)?;
     let tag = |name: &str| {

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Where each row of a transcript stands first.
 #[derive(Clone, Default)]
-pub struct Firsts {
+pub(super) struct Firsts {
     read: Prefix,
     hasher: RandomState,
     first: HashMap<u64, u64>,
@@ -25,7 +25,7 @@ static LAST: Mutex<Option<Arc<Firsts>>> = Mutex::new(None);
 
 impl Firsts {
     /// Reads what was not read yet of the first `length` bytes of a transcript.
-    pub fn read(file: &File, length: u64, progress: &dyn Progress) -> Result<Arc<Self>, ReadError> {
+    pub(super) fn read(file: &File, length: u64, progress: &dyn Progress) -> Result<Arc<Self>, ReadError> {
         let known = LAST.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mut firsts = match known {
             Some(known) if known.read.is_of(file)? => known,
@@ -53,7 +53,7 @@ impl Firsts {
     }
 
     /// Whether the row at this position stands before it, too.
-    pub fn is_repeated(&self, row: &Row<'_>, at: u64) -> bool {
+    pub(super) fn is_repeated(&self, row: &Row<'_>, at: u64) -> bool {
         self.id(row).and_then(|id| self.first.get(&id)).is_some_and(|first| *first < at)
     }
 

@@ -16,7 +16,7 @@ const NAME_BYTES: usize = 128;
 
 /// Where a row's branch goes on upwards.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Link {
+pub(super) enum Link {
     /// With the row of this name.
     To(Box<str>),
     /// Nowhere: here it begins.
@@ -26,7 +26,7 @@ pub enum Link {
 }
 
 /// A row, as far as it was read.
-pub enum Row<'a> {
+pub(super) enum Row<'a> {
     /// One that can be held.
     Whole(Box<Record<'a>>),
     /// One that is too long, and its length in bytes.
@@ -36,7 +36,7 @@ pub enum Row<'a> {
 /// What is read of a row that is too long to be held.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Long {
+pub(super) struct Long {
     #[serde(rename = "type")]
     kind: Option<String>,
     uuid: Option<String>,
@@ -58,7 +58,7 @@ struct LongBody {
 
 impl<'a> Row<'a> {
     /// The row of a line; `None` where it holds none that matters here.
-    pub fn read(source: &impl Text, line: &Line<'_>, text: &'a str) -> Option<Self> {
+    pub(super) fn read(source: &impl Text, line: &Line<'_>, text: &'a str) -> Option<Self> {
         if line.text.is_none() {
             return Some(Self::Long(parse_long(source, line).unwrap_or_default(), line.length));
         }
@@ -69,7 +69,7 @@ impl<'a> Row<'a> {
     }
 
     /// Its own name in the tree.
-    pub fn uuid(&self) -> Option<Box<str>> {
+    pub(super) fn uuid(&self) -> Option<Box<str>> {
         match self {
             Self::Whole(record) => name(record.uuid),
             Self::Long(long, _) => short(long.uuid.as_deref()?),
@@ -77,7 +77,7 @@ impl<'a> Row<'a> {
     }
 
     /// When it was written, as it says.
-    pub fn timestamp(&self) -> Option<Cow<'_, str>> {
+    pub(super) fn timestamp(&self) -> Option<Cow<'_, str>> {
         match self {
             Self::Whole(record) => member(record.timestamp),
             Self::Long(long, _) => long.timestamp.as_deref().map(Cow::Borrowed),
@@ -85,7 +85,7 @@ impl<'a> Row<'a> {
     }
 
     /// The row that it hangs on.
-    pub fn parent(&self) -> Option<Box<str>> {
+    pub(super) fn parent(&self) -> Option<Box<str>> {
         match self {
             Self::Whole(record) => name(record.parent),
             Self::Long(long, _) => short(long.parent_uuid.as_deref()?),
@@ -101,12 +101,12 @@ impl<'a> Row<'a> {
     }
 
     /// Whether a compaction lies between it and what came before.
-    pub fn is_boundary(&self) -> bool {
+    pub(super) fn is_boundary(&self) -> bool {
         self.parent().is_none() && self.logical_parent().is_some()
     }
 
     /// Where the branch goes on upwards: across a compaction, which begins a tree of its own, too.
-    pub fn link(&self, text: &str) -> Link {
+    pub(super) fn link(&self, text: &str) -> Link {
         match self.parent().or_else(|| self.logical_parent()) {
             Some(name) => Link::To(name),
             // In a text within the row its quotes would be escaped.
@@ -116,7 +116,7 @@ impl<'a> Row<'a> {
     }
 
     /// Whether it belongs to a subagent's conversation.
-    pub fn is_sidechain(&self) -> bool {
+    pub(super) fn is_sidechain(&self) -> bool {
         match self {
             Self::Whole(record) => text::is_true(record.is_sidechain),
             Self::Long(long, _) => long.is_sidechain,
@@ -124,7 +124,7 @@ impl<'a> Row<'a> {
     }
 
     /// What it is to those around it, without reading all of it: an answer, results, or nothing of these.
-    pub fn part(&self, text: &str) -> Option<Kind> {
+    pub(super) fn part(&self, text: &str) -> Option<Kind> {
         match self {
             Self::Whole(record) if record.is("assistant") => {
                 Some(Kind::Answer(member(record.body()?.id).map(|id| id.as_ref().into())))
@@ -135,7 +135,7 @@ impl<'a> Row<'a> {
     }
 
     /// Whether it is a part of an answer that more parts follow: a thought, or a text before the call of a tool.
-    pub fn goes_on(&self, message: &Message) -> bool {
+    pub(super) fn goes_on(&self, message: &Message) -> bool {
         if message.role != Role::Assistant {
             return false;
         }
@@ -153,7 +153,7 @@ impl<'a> Row<'a> {
     }
 
     /// The message that it is.
-    pub fn message(&self) -> Option<(Kind, Message)> {
+    pub(super) fn message(&self) -> Option<(Kind, Message)> {
         match self {
             Self::Whole(record) => message::of(record),
             Self::Long(long, bytes) => long.message(*bytes),
@@ -193,6 +193,6 @@ fn short(name: &str) -> Option<Box<str>> {
 }
 
 /// The text of a line, which may be no UTF-8.
-pub fn text_of<'a>(line: &Line<'a>) -> Cow<'a, str> {
+pub(super) fn text_of<'a>(line: &Line<'a>) -> Cow<'a, str> {
     String::from_utf8_lossy(line.text.unwrap_or_default())
 }

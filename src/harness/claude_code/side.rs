@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 
 /// Returns what a subagent was started for.
-pub fn description(transcript: &Path) -> Option<Box<str>> {
+pub(super) fn description(transcript: &Path) -> Option<Box<str>> {
     #[derive(Deserialize)]
     struct Meta {
         description: String,
@@ -20,7 +20,7 @@ pub fn description(transcript: &Path) -> Option<Box<str>> {
 }
 
 /// Returns the name that `/rename` left beside a session.
-pub fn renamed(transcript: &Path) -> Option<Box<str>> {
+pub(super) fn renamed(transcript: &Path) -> Option<Box<str>> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Title {
@@ -31,7 +31,7 @@ pub fn renamed(transcript: &Path) -> Option<Box<str>> {
 }
 
 /// Returns when a session was archived, in epoch milliseconds; `None` where it is not, or was taken out again.
-pub fn archived(transcript: &Path) -> Option<i64> {
+pub(super) fn archived(transcript: &Path) -> Option<i64> {
     #[derive(Deserialize)]
     struct Archived {
         archived: bool,
@@ -42,7 +42,7 @@ pub fn archived(transcript: &Path) -> Option<i64> {
 }
 
 /// Returns the session that leads a team, as the team's own file in the home says.
-pub fn team_lead(transcript: &Path, team: &str, ends: &mut HeadTail) -> Option<String> {
+pub(super) fn team_lead(transcript: &Path, team: &str, ends: &mut HeadTail) -> Option<String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Team {

@@ -53,12 +53,12 @@ const SENTENCES: &[&str] = &[
 ];
 
 /// Whether a program wrote all of a text.
-pub fn is_injected(text: &str) -> bool {
+pub(super) fn is_injected(text: &str) -> bool {
     written(text).is_empty()
 }
 
 /// What a person wrote of a text: without the elements of programs before and behind it.
-pub fn written(text: &str) -> &str {
+pub(super) fn written(text: &str) -> &str {
     let mut rest = text.trim();
     if relayed_element(rest).is_some() || SENTENCES.iter().any(|opening| rest.starts_with(opening)) {
         return "";
@@ -73,7 +73,7 @@ pub fn written(text: &str) -> &str {
 }
 
 /// What another agent wants, in a text that is its message: the summary that it gave, else its own words.
-pub fn relayed(text: &str) -> Option<Cow<'_, str>> {
+pub(super) fn relayed(text: &str) -> Option<Cow<'_, str>> {
     let (name, element) = relayed_element(text.trim())?;
     let (opening, inner) = element.split_once('>')?;
     let summary = opening.split_once(" summary=\"").and_then(|(_, value)| value.split_once('"'));

@@ -6,14 +6,14 @@ use serde_json::value::RawValue;
 
 /// The names that records give. An empty one takes an earlier one away.
 #[derive(Clone, Default)]
-pub struct Titles {
+pub(super) struct Titles {
     pub custom: Option<Box<str>>,
     pub ai: Option<Box<str>>,
 }
 
 impl Titles {
     /// Returns what one record says.
-    pub fn of(record: &Record<'_>) -> Self {
+    pub(super) fn of(record: &Record<'_>) -> Self {
         let title = |raw: Option<&RawValue>| member(raw).map(|title| text::title(&title).unwrap_or_default());
         Self {
             custom: title(record.custom_title.filter(|_| record.is("custom-title"))),
@@ -22,7 +22,7 @@ impl Titles {
     }
 
     /// Adds what was said before: the last name of each kind counts.
-    pub fn or(self, earlier: Self) -> Self {
+    pub(super) fn or(self, earlier: Self) -> Self {
         Self { custom: self.custom.or(earlier.custom), ai: self.ai.or(earlier.ai) }
     }
 }

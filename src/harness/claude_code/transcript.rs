@@ -39,7 +39,7 @@ static NEEDLES: LazyLock<Needles> = LazyLock::new(|| Needles {
 
 /// What the ends of a transcript tell.
 #[derive(Default)]
-pub struct Facts {
+pub(super) struct Facts {
     records: bool,
     messages: bool,
     whole: bool,
@@ -71,7 +71,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    pub fn gather(file: &File, source: &Source, ends: &mut HeadTail) -> Result<Self, ReadError> {
+    pub(super) fn gather(file: &File, source: &Source, ends: &mut HeadTail) -> Result<Self, ReadError> {
         let mut facts = Self::default();
         loop {
             facts.take_head(ends);
@@ -112,7 +112,7 @@ impl Facts {
     }
 
     /// Adds the names that stand anywhere in the transcript.
-    pub fn take_late(&mut self, titles: Titles) {
+    pub(super) fn take_late(&mut self, titles: Titles) {
         self.head = titles.or(std::mem::take(&mut self.head));
     }
 
@@ -197,7 +197,7 @@ impl Facts {
         self.prompt = self.prompt.take().or(tail.prompt);
     }
 
-    pub fn into_session(self, source: &Source) -> Result<Session, ReadError> {
+    pub(super) fn into_session(self, source: &Source) -> Result<Session, ReadError> {
         let id = stem(&source.path);
         if !self.records {
             return Err(if self.torn { ReadError::NoMessages } else { ReadError::NoRecords });

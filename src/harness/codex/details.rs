@@ -5,7 +5,7 @@ use super::tally::Tally;
 use crate::harness::{Details, ReadError, Root, Session, Wanted};
 
 /// Reads what is wanted of a session.
-pub fn read(roots: &[Root], session: &Session, wanted: Wanted<'_>) -> Result<Details, ReadError> {
+pub(super) fn read(roots: &[Root], session: &Session, wanted: Wanted<'_>) -> Result<Details, ReadError> {
     let (current, earlier) = Lineage::of(roots, session, wanted.own_only)?;
     let mut tally = Tally::default();
     tally.add(&current, &wanted)?;

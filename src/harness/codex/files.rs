@@ -13,7 +13,7 @@ const UUID: usize = 36;
 
 /// What the name of a rollout says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct SegmentName<'a> {
+pub(super) struct SegmentName<'a> {
     /// The thread that it belongs to.
     pub thread: &'a str,
     /// The segment: the thread's own id names its first file.
@@ -22,7 +22,7 @@ pub struct SegmentName<'a> {
 
 impl<'a> SegmentName<'a> {
     /// Parses the name of a rollout; `None` where it does not end with the id of a thread or of a segment.
-    pub fn of(path: &'a Path) -> Option<Self> {
+    pub(super) fn of(path: &'a Path) -> Option<Self> {
         let stem = stem(path.file_name()?.to_str()?)?;
         let (before, segment) = split_uuid(stem)?;
         let first = Some(Self { thread: segment, segment });
@@ -31,7 +31,7 @@ impl<'a> SegmentName<'a> {
     }
 
     /// Whether it is the first file of its thread.
-    pub fn is_first(&self) -> bool {
+    pub(super) fn is_first(&self) -> bool {
         self.thread == self.segment
     }
 }
@@ -50,18 +50,18 @@ fn stem(name: &str) -> Option<&str> {
 }
 
 /// Whether a rollout is compressed.
-pub fn is_packed(path: &Path) -> bool {
+pub(super) fn is_packed(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "zst")
 }
 
 /// Whether a rollout is archived: archiving moves all segments of a thread.
-pub fn is_archived(path: &Path) -> bool {
+pub(super) fn is_archived(path: &Path) -> bool {
     let mut names = path.ancestors().skip(1).filter_map(Path::file_name);
     names.find(|name| *name == ACTIVE || *name == ARCHIVED).is_some_and(|name| name == ARCHIVED)
 }
 
 /// Takes the rollouts of a directory and of those in it, level by level.
-pub fn walk_below(finder: &mut Finder, directory: PathBuf) {
+pub(super) fn walk_below(finder: &mut Finder, directory: PathBuf) {
     let mut level = vec![directory];
     for _ in 0..=DEPTH {
         finder.each(&level, |finder, directory| {
@@ -80,7 +80,7 @@ pub fn walk_below(finder: &mut Finder, directory: PathBuf) {
 }
 
 /// Makes one source of all segments of a thread: its newest one, with the earlier ones as parts.
-pub fn group(finder: &mut Finder) {
+pub(super) fn group(finder: &mut Finder) {
     let mut threads: HashMap<&str, usize> = HashMap::with_capacity(finder.sources.len());
     let mut is_divided = false;
     for name in finder.sources.iter().filter_map(|source| SegmentName::of(&source.path)) {
@@ -136,7 +136,7 @@ fn join(segments: Vec<Source>) -> Option<Source> {
 }
 
 /// Where the segments of a home lie, by their ids.
-pub fn index(roots: &[Root]) -> HashMap<Box<str>, PathBuf> {
+pub(super) fn index(roots: &[Root]) -> HashMap<Box<str>, PathBuf> {
     let mut index: HashMap<Box<str>, PathBuf> = HashMap::new();
     for directory in roots.iter().flat_map(|root| [ACTIVE, ARCHIVED].map(|name| root.path.join(name))) {
         each_file(&mut Finder::default(), &directory, DEPTH, &mut |found| {

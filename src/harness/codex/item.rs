@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 /// What a line says to somebody who reads a conversation backwards.
-pub enum Told {
+pub(super) enum Told {
     /// A message; whether a person began a turn with it.
     Message(Box<Message>, bool),
     /// The turn before it ran with this model.
@@ -72,13 +72,13 @@ struct Item<'a> {
 }
 
 /// The form in which a line tells of the conversation.
-pub fn family(text: &str) -> Option<Family> {
+pub(super) fn family(text: &str) -> Option<Family> {
     let response = || text.contains("\"response_item\"").then_some(Family::Response);
     response().or_else(|| Some(Record::parse(text.as_bytes())?.message()?.family))
 }
 
 /// Reads a line; `None` where it says nothing of the conversation in this form.
-pub fn read(text: &str, family: Family) -> Option<Told> {
+pub(super) fn read(text: &str, family: Family) -> Option<Told> {
     let line: Line<'_> = serde_json::from_str(text).ok()?;
     let kind = member(line.kind)?;
     let raw: &RawValue = match line.payload {
@@ -119,7 +119,7 @@ fn message(id: Option<String>, role: Role, timestamp_ms: Option<i64>, content: V
 }
 
 /// What stands where an ancestor's part of the conversation cannot be read.
-pub fn gone(base: &Base) -> Message {
+pub(super) fn gone(base: &Base) -> Message {
     let raw = json!({ "thread_id": base.segment, "end_byte_offset": base.end });
     message(None, Role::System, None, vec![Block::Other { kind: "history_base".to_owned(), raw }])
 }
@@ -127,7 +127,7 @@ pub fn gone(base: &Base) -> Message {
 /// What is read of a line that is too long to be held.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct Long {
+pub(super) struct Long {
     timestamp: Option<String>,
     #[serde(rename = "type")]
     kind: Option<String>,
@@ -146,14 +146,14 @@ struct LongItem {
 
 impl Long {
     /// Whether it is a message of a person or a model.
-    pub fn is_spoken(&self) -> bool {
+    pub(super) fn is_spoken(&self) -> bool {
         let is_message = self.payload.kind.as_deref() == Some("message");
         let role = self.payload.role.as_deref();
         self.kind.as_deref() == Some("response_item") && is_message && matches!(role, Some("user" | "assistant"))
     }
 
     /// The message that stands for such a line; `None` where it says nothing of the conversation.
-    pub fn message(self, bytes: u64) -> Option<Message> {
+    pub(super) fn message(self, bytes: u64) -> Option<Message> {
         let kind = match self.kind.as_deref() {
             Some("response_item") => self.payload.kind.as_deref().unwrap_or("record"),
             Some(kind @ "compacted") => kind,

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// The segments before a session's current one, the nearest first. One that cannot be read is given as its [`Base`], and
 /// ends them.
-pub struct Lineage<'a> {
+pub(super) struct Lineage<'a> {
     roots: &'a [Root],
     session: &'a Session,
     own_only: bool,
@@ -23,7 +23,7 @@ pub struct Lineage<'a> {
 
 impl<'a> Lineage<'a> {
     /// The current segment of a session, and those before it. `own_only` leaves out those of other threads.
-    pub fn of(roots: &'a [Root], session: &'a Session, own_only: bool) -> Result<(Rollout, Self), ReadError> {
+    pub(super) fn of(roots: &'a [Root], session: &'a Session, own_only: bool) -> Result<(Rollout, Self), ReadError> {
         let current = Rollout::open(&session.location)?;
         let base = current.base()?;
         let seen = SegmentName::of(&session.location).map_or(&*session.id, |name| name.segment);
@@ -64,6 +64,6 @@ impl Iterator for Lineage<'_> {
 }
 
 /// The path of a part.
-pub fn part<'a>(parts: &'a [Part], id: &str) -> Option<&'a Path> {
+pub(super) fn part<'a>(parts: &'a [Part], id: &str) -> Option<&'a Path> {
     parts.iter().find(|part| *part.id == *id).map(|part| &*part.path)
 }

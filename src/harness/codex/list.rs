@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 const NEWEST: usize = 4;
 
 /// Reads one thread.
-pub fn read(source: &Source, ends: &mut HeadTail) -> Result<Reading, ReadError> {
+pub(super) fn read(source: &Source, ends: &mut HeadTail) -> Result<Reading, ReadError> {
     let mut skipped = Vec::new();
     let mut newest_first = source.parts.iter().rev().map(|part| &*part.path);
     let mut path = newest_first.next().unwrap_or(&source.path);

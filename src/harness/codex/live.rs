@@ -17,7 +17,7 @@ use std::path::Path;
 
 const LOCKS: &str = "thread-writer-locks";
 
-pub fn read(root: &Root, sessions: &mut dyn Iterator<Item = &Session>) -> Activities {
+pub(super) fn read(root: &Root, sessions: &mut dyn Iterator<Item = &Session>) -> Activities {
     let directory = root.path.join(LOCKS);
     let mut activities = Activities::at(directory.clone());
     let locked = match entries(&directory) {

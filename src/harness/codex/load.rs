@@ -24,14 +24,14 @@ struct Place {
 }
 
 /// The place behind all lines that are whole. A compressed rollout does not grow any more.
-pub fn end(session: &Session, progress: &dyn Progress) -> Result<End, ReadError> {
+pub(super) fn end(session: &Session, progress: &dyn Progress) -> Result<End, ReadError> {
     let rollout = Rollout::open(&session.location)?;
     let end = rollout.end_of_lines(progress)?;
     Ok(End { cursor: Place { depth: 0, end, family: None }.cursor(), count: None })
 }
 
 /// Reads one page.
-pub fn page(roots: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
+pub(super) fn page(roots: &[Root], session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
     let start: Option<Place> = request.cursor.map(str::parse).transpose()?;
     let (mut rollout, mut ancestors) = Lineage::of(roots, session, request.own_only)?;
     let mut walk = Walk::new(request);

@@ -32,7 +32,7 @@ const INDEX: &str = "session_index.jsonl";
 const DEPTH: usize = 3;
 
 /// The store of Codex.
-pub struct Codex;
+pub(super) struct Codex;
 
 impl Store for Codex {
     fn harness(&self) -> Harness {

@@ -25,7 +25,7 @@ const GIVEN_IN_INDEX: u8 = 2;
 const GIVEN: u8 = 3;
 
 /// The names of the index, to which each renaming adds a line.
-pub fn index(path: &Path) -> Result<Vec<Name>, ReadError> {
+pub(super) fn index(path: &Path) -> Result<Vec<Name>, ReadError> {
     #[derive(Deserialize)]
     struct Line<'a> {
         #[serde(borrow, default)]
@@ -49,7 +49,7 @@ pub fn index(path: &Path) -> Result<Vec<Name>, ReadError> {
 }
 
 /// What the database says of threads. Its columns grow from version to version.
-pub fn database(source: &Source) -> Result<Reading, ReadError> {
+pub(super) fn database(source: &Source) -> Result<Reading, ReadError> {
     let reading = read_list(source, |connection| {
         let Some(query) = query(connection)? else { return Ok(None) };
         let mut reading = Reading::default();

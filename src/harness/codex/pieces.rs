@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 const PIECE: u64 = limits::UNPACKED_PIECE as u64;
 
 /// The pieces of one text up to some place.
-pub struct Pieces {
+pub(super) struct Pieces {
     /// The number of the first one that is kept.
     first: u64,
     kept: VecDeque<Vec<u8>>,
@@ -29,7 +29,7 @@ static LAST: Mutex<Option<(Stamp, Arc<Pieces>)>> = Mutex::new(None);
 impl Pieces {
     /// Returns the pieces that hold a part of the text of a file with this stamp. Makes them unless they are known, from
     /// `text`, which returns at most so many bytes of the text from its start.
-    pub fn of<R: Read>(
+    pub(super) fn of<R: Read>(
         stamp: Stamp,
         (from, to): (u64, u64),
         text: impl FnOnce(u64) -> io::Result<R>,
@@ -75,7 +75,7 @@ impl Pieces {
     }
 
     /// The whole pieces that a part of the text lies in, and where they begin.
-    pub fn read(&self, from: u64, to: u64) -> Result<(u64, Vec<u8>), ReadError> {
+    pub(super) fn read(&self, from: u64, to: u64) -> Result<(u64, Vec<u8>), ReadError> {
         let (first, last) = ((from / PIECE).max(self.first), to.div_ceil(PIECE));
         let mut text = Vec::new();
         for piece in first..last {

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// What the lines that matter contain, to leave the others unparsed.
-pub struct Needles {
+pub(super) struct Needles {
     /// A message, of any family.
     pub message: Finder<'static>,
     /// What a turn runs with.
@@ -31,7 +31,7 @@ pub struct Needles {
 }
 
 /// See [`Needles`].
-pub static NEEDLES: LazyLock<Needles> = LazyLock::new(|| Needles {
+pub(super) static NEEDLES: LazyLock<Needles> = LazyLock::new(|| Needles {
     message: Finder::new("essage\""),
     turn: Finder::new("\"turn_context\""),
     started: Finder::new("_started\""),
@@ -43,7 +43,7 @@ pub static NEEDLES: LazyLock<Needles> = LazyLock::new(|| Needles {
 
 /// One line.
 #[derive(Deserialize)]
-pub struct Record<'a> {
+pub(super) struct Record<'a> {
     #[serde(borrow, default)]
     timestamp: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -99,7 +99,7 @@ struct Payload<'a> {
 }
 
 /// What a session says of itself at its start.
-pub struct Meta {
+pub(super) struct Meta {
     /// Its id.
     pub id: Option<Box<str>>,
     /// When it began.
@@ -116,7 +116,7 @@ pub struct Meta {
 
 /// The beginning of an earlier segment that a fork or a reverted thread continues from.
 #[derive(Clone, Debug)]
-pub struct Base {
+pub(super) struct Base {
     /// Which segment: the field is called `thread_id`, but only a thread's first segment has the id of its thread.
     pub segment: Box<str>,
     /// Where the part ends, in bytes of the segment as text.
@@ -126,7 +126,7 @@ pub struct Base {
 }
 
 /// What a turn runs with.
-pub struct Turn {
+pub(super) struct Turn {
     /// The model that answers.
     pub model: Option<Box<str>>,
     /// Where it works.
@@ -135,7 +135,7 @@ pub struct Turn {
 
 /// Where a turn stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TurnMark {
+pub(super) enum TurnMark {
     /// It began.
     Began,
     /// It is over, whichever way.
@@ -144,7 +144,7 @@ pub enum TurnMark {
 
 /// The form in which a message is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Family {
+pub(super) enum Family {
     /// A completed item.
     Item,
     /// An event.
@@ -154,7 +154,7 @@ pub enum Family {
 }
 
 /// A record that may be a message of a person or a model.
-pub struct Message<'a> {
+pub(super) struct Message<'a> {
     /// The form in which it is told.
     pub family: Family,
     /// Who wrote it.
@@ -166,7 +166,7 @@ pub struct Message<'a> {
 
 impl<'a> Record<'a> {
     /// The record of a line; `None` where there is none, as in a line that is torn.
-    pub fn parse(line: &'a [u8]) -> Option<Self> {
+    pub(super) fn parse(line: &'a [u8]) -> Option<Self> {
         let mut record: Self = serde_json::from_slice(line).ok()?;
         if record.payload.is_none() {
             record.payload = serde_json::from_slice(line).ok();
@@ -176,30 +176,30 @@ impl<'a> Record<'a> {
     }
 
     /// When it was written.
-    pub fn time(&self) -> Option<i64> {
+    pub(super) fn time(&self) -> Option<i64> {
         time(self.timestamp)
     }
 
     /// Its number in the conversation; new versions number all records, over segments and forks.
-    pub fn ordinal(&self) -> Option<u64> {
+    pub(super) fn ordinal(&self) -> Option<u64> {
         serde_json::from_str(self.ordinal?.get()).ok()
     }
 
     /// How many turns were taken back here, as versions before segments did it.
-    pub fn turns_rolled_back(&self) -> Option<u64> {
+    pub(super) fn turns_rolled_back(&self) -> Option<u64> {
         let payload = self.payload.as_ref()?;
         let is_meant = word(self.kind) == "event_msg" && word(payload.kind) == "thread_rolled_back";
         serde_json::from_str(payload.num_turns.filter(|_| is_meant)?.get()).ok()
     }
 
     /// The items that a compaction went on with, each a bare response item.
-    pub fn replacement_history(&self) -> Vec<&'a RawValue> {
+    pub(super) fn replacement_history(&self) -> Vec<&'a RawValue> {
         let payload = self.payload.as_ref().filter(|_| word(self.kind) == "compacted");
         payload.and_then(|payload| inner(payload.replacement_history)).unwrap_or_default()
     }
 
     /// What the session says of itself, if this is where it does.
-    pub fn meta(&self) -> Option<Meta> {
+    pub(super) fn meta(&self) -> Option<Meta> {
         let payload = self.payload.as_ref()?;
         let oldest = self.bare && self.kind.is_none() && payload.id.is_some() && payload.timestamp.is_some();
         (oldest || word(self.kind) == "session_meta").then(|| Meta {
@@ -213,7 +213,7 @@ impl<'a> Record<'a> {
     }
 
     /// What a turn runs with, if this tells it.
-    pub fn turn(&self) -> Option<Turn> {
+    pub(super) fn turn(&self) -> Option<Turn> {
         let payload = self.payload.as_ref().filter(|_| word(self.kind) == "turn_context")?;
         Some(Turn {
             model: text::member(payload.model).and_then(|model| text::title(&model)),
@@ -222,7 +222,7 @@ impl<'a> Record<'a> {
     }
 
     /// Whether a turn began or ended here.
-    pub fn turn_mark(&self) -> Option<TurnMark> {
+    pub(super) fn turn_mark(&self) -> Option<TurnMark> {
         match (word(self.kind), word(self.payload.as_ref()?.kind)) {
             ("event_msg", "task_started") => Some(TurnMark::Began),
             ("event_msg", "task_complete" | "turn_aborted") => Some(TurnMark::Ended),
@@ -231,7 +231,7 @@ impl<'a> Record<'a> {
     }
 
     /// The message that this is.
-    pub fn message(&self) -> Option<Message<'a>> {
+    pub(super) fn message(&self) -> Option<Message<'a>> {
         let payload = self.payload.as_ref()?;
         let (family, role, body) = match (word(self.kind), word(payload.kind)) {
             ("event_msg", "item_completed") => {
@@ -321,17 +321,17 @@ struct Part<'a> {
 
 impl Message<'_> {
     /// When it was written; the oldest generation does not tell.
-    pub fn time(&self) -> Option<i64> {
+    pub(super) fn time(&self) -> Option<i64> {
         time(self.time)
     }
 
     /// Whether a person or a model wrote it.
-    pub fn is_genuine(&self) -> bool {
+    pub(super) fn is_genuine(&self) -> bool {
         self.role == Role::Assistant || self.text().is_some()
     }
 
     /// What a person asked for, without what an editor put before it; `None` where the editor's part is all.
-    pub fn prompt(&self) -> Option<String> {
+    pub(super) fn prompt(&self) -> Option<String> {
         const PREAMBLE: &str = "# Context from my IDE setup:";
         const REQUEST: &str = "## My request for Codex:";
         let text = self.text().filter(|_| self.role == Role::User)?;
@@ -343,7 +343,7 @@ impl Message<'_> {
     }
 
     /// Its text, empty where it has only images; `None` where the harness wrote it in a person's name.
-    pub fn text(&self) -> Option<String> {
+    pub(super) fn text(&self) -> Option<String> {
         if let Some(text) = text::string(self.body) {
             return (self.role == Role::Assistant || !is_injected(&text)).then(|| text.into_owned());
         }
@@ -364,7 +364,7 @@ impl Message<'_> {
 
     /// Its parts, and whether each is its author's own and not the harness's in a person's name; `None` where it is a
     /// text alone.
-    pub fn parts(&self) -> Option<Vec<(&RawValue, bool)>> {
+    pub(super) fn parts(&self) -> Option<Vec<(&RawValue, bool)>> {
         let parts: Vec<&RawValue> = serde_json::from_str(self.body.get()).ok()?;
         let kinds: Vec<Cow<'_, str>> = inner(self.kinds).unwrap_or_default();
         let own = |at: usize, raw: &RawValue| {

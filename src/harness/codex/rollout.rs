@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 /// A rollout that is open.
-pub struct Rollout {
+pub(super) struct Rollout {
     file: File,
     /// Its size when it was opened.
     size: u64,
@@ -25,13 +25,13 @@ pub struct Rollout {
 
 impl Rollout {
     /// Opens a whole rollout.
-    pub fn open(path: &Path) -> io::Result<Self> {
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
         let (file, size) = open_sized(path)?;
         Ok(Self { file, size, packed: is_packed(path), end: u64::MAX })
     }
 
     /// Opens the part of a rollout that a later segment continues from.
-    pub fn open_base(path: &Path, base: &Base) -> Result<Self, ReadError> {
+    pub(super) fn open_base(path: &Path, base: &Base) -> Result<Self, ReadError> {
         let whole = Self::open(path)?;
         let end = whole.end_of_base(base)?;
         Ok(Self { end, ..whole })
@@ -62,7 +62,7 @@ impl Rollout {
     }
 
     /// The part of an earlier segment that it continues from, as its first line says.
-    pub fn base(&self) -> Result<Option<Base>, ReadError> {
+    pub(super) fn base(&self) -> Result<Option<Base>, ReadError> {
         let mut base = None;
         self.lines(limits::LINE_MAX as u64, None, |line| {
             base = Record::parse(line).and_then(|record| record.meta()?.base);
@@ -72,7 +72,7 @@ impl Rollout {
     }
 
     /// Reads its two ends; of a compressed one the last only where it is not too long to be unpacked.
-    pub fn load(&self, ends: &mut HeadTail) -> Result<(), ReadError> {
+    pub(super) fn load(&self, ends: &mut HeadTail) -> Result<(), ReadError> {
         if !self.packed {
             return ends.load_sized(&self.file, self.size.min(self.end));
         }
@@ -81,17 +81,17 @@ impl Rollout {
     }
 
     /// See [`Ends::grow_head`].
-    pub fn grow_head(&self, ends: &mut HeadTail) -> Result<bool, ReadError> {
+    pub(super) fn grow_head(&self, ends: &mut HeadTail) -> Result<bool, ReadError> {
         if self.packed { Ok(false) } else { ends.grow_head(&self.file) }
     }
 
     /// See [`Ends::grow_tail`].
-    pub fn grow_tail(&self, ends: &mut HeadTail) -> Result<bool, ReadError> {
+    pub(super) fn grow_tail(&self, ends: &mut HeadTail) -> Result<bool, ReadError> {
         if self.packed { Ok(false) } else { ends.grow_tail(&self.file) }
     }
 
     /// Streams its lines from the first on, `max` bytes of them at most.
-    pub fn lines(
+    pub(super) fn lines(
         &self,
         max: u64,
         progress: Option<&dyn Progress>,
@@ -102,7 +102,7 @@ impl Rollout {
     }
 
     /// Where its last whole line ends; of a compressed one nothing is still being written.
-    pub fn end_of_lines(&self, progress: &dyn Progress) -> Result<u64, ReadError> {
+    pub(super) fn end_of_lines(&self, progress: &dyn Progress) -> Result<u64, ReadError> {
         if !self.packed {
             return backward::end_of_lines(&self.file, progress);
         }
@@ -110,12 +110,12 @@ impl Rollout {
     }
 
     /// The state of its file.
-    pub fn stamp(&self) -> io::Result<Stamp> {
+    pub(super) fn stamp(&self) -> io::Result<Stamp> {
         Ok(Stamp::of(&self.file.metadata()?))
     }
 
     /// Its text from the start on, `max` bytes of it at most.
-    pub fn text(&self, max: u64) -> io::Result<Box<dyn Read + '_>> {
+    pub(super) fn text(&self, max: u64) -> io::Result<Box<dyn Read + '_>> {
         (&self.file).rewind()?;
         let max = max.min(self.end);
         Ok(if self.packed {
@@ -129,7 +129,7 @@ impl Rollout {
 
 /// A rollout's text from any place on. Of a compressed one the end is unpacked and kept; what lies before that is read
 /// in [`Pieces`].
-pub struct Placed<'a> {
+pub(super) struct Placed<'a> {
     rollout: &'a Rollout,
     progress: &'a dyn Progress,
     window: RefCell<Window>,
@@ -142,12 +142,12 @@ struct Window {
 }
 
 impl<'a> Placed<'a> {
-    pub fn new(rollout: &'a Rollout, progress: &'a dyn Progress) -> Self {
+    pub(super) fn new(rollout: &'a Rollout, progress: &'a dyn Progress) -> Self {
         Self { rollout, progress, window: RefCell::default() }
     }
 
     /// Where the text ends.
-    pub fn end(&self) -> Result<u64, ReadError> {
+    pub(super) fn end(&self) -> Result<u64, ReadError> {
         if !self.rollout.packed {
             return Ok(self.rollout.file.metadata()?.len().min(self.rollout.end));
         }
@@ -157,7 +157,7 @@ impl<'a> Placed<'a> {
     }
 
     /// Whether the text may reach so far. How far a compressed one reaches would cost unpacking it.
-    pub fn may_hold(&self, end: u64) -> Result<bool, ReadError> {
+    pub(super) fn may_hold(&self, end: u64) -> Result<bool, ReadError> {
         Ok(self.rollout.packed || end <= self.end()?)
     }
 

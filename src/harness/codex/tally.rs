@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 
 /// What was counted of a conversation, from its newest rollout back.
 #[derive(Default)]
-pub struct Tally {
+pub(super) struct Tally {
     /// How many messages people and models wrote.
     pub count: u64,
     /// The opening prompts of what was read, the oldest first.
@@ -24,7 +24,7 @@ pub struct Tally {
 
 impl Tally {
     /// Adds the rollout before those that were added.
-    pub fn add(&mut self, rollout: &Rollout, wanted: &Wanted<'_>) -> Result<(), ReadError> {
+    pub(super) fn add(&mut self, rollout: &Rollout, wanted: &Wanted<'_>) -> Result<(), ReadError> {
         let progress = wanted.progress.unwrap_or(&NoProgress);
         let only_last = !wanted.topics && !wanted.message_count;
         let mut families: [Tally; 3] = Default::default();

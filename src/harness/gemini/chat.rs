@@ -16,14 +16,14 @@ use std::path::Path;
 
 /// A chat, as far as one part of its file tells it.
 #[derive(Default)]
-pub struct Chat<'a> {
+pub(super) struct Chat<'a> {
     pub header: Header,
     pub messages: Replay<Record<'a>>,
 }
 
 /// What a chat says of itself.
 #[derive(Clone, Default)]
-pub struct Header {
+pub(super) struct Header {
     /// Whether there was any record.
     pub records: bool,
     pub id: Option<Box<str>>,
@@ -101,28 +101,28 @@ impl<'a> Chat<'a> {
     }
 
     /// What people wrote, oldest first.
-    pub fn prompts(&self) -> impl Iterator<Item = String> {
+    pub(super) fn prompts(&self) -> impl Iterator<Item = String> {
         self.messages.iter().filter_map(Record::prompt)
     }
 
     /// The model that answered last.
-    pub fn model(&self) -> Option<Box<str>> {
+    pub(super) fn model(&self) -> Option<Box<str>> {
         let answers = self.messages.iter().rev().filter(|record| record.kind() == Some(Kind::Answer));
         answers.filter_map(Record::model).next().map(|model| model.as_ref().into())
     }
 
     /// The newest prompt or answer.
-    pub fn updated_at_ms(&self) -> Option<i64> {
+    pub(super) fn updated_at_ms(&self) -> Option<i64> {
         self.spoken().filter_map(Record::time).max()
     }
 
     /// Prompts and answers.
-    pub fn spoken(&self) -> impl DoubleEndedIterator<Item = &Record<'a>> {
+    pub(super) fn spoken(&self) -> impl DoubleEndedIterator<Item = &Record<'a>> {
         self.messages.iter().filter(|record| matches!(record.kind(), Some(Kind::Prompt | Kind::Answer)))
     }
 
     /// The newest message with text.
-    pub fn last_message(&self) -> Option<LastMessage> {
+    pub(super) fn last_message(&self) -> Option<LastMessage> {
         self.spoken().rev().find_map(|record| {
             let role = if record.kind() == Some(Kind::Answer) { Role::Assistant } else { Role::User };
             Some(LastMessage { role, text: text::excerpt(&record.spoken()?)?, timestamp_ms: record.time() })
@@ -144,7 +144,7 @@ impl Header {
 }
 
 /// The ends of a chat's file.
-pub struct Reader<'e> {
+pub(super) struct Reader<'e> {
     pub file: File,
     form: Form,
     ends: &'e mut HeadTail,
@@ -153,7 +153,7 @@ pub struct Reader<'e> {
 }
 
 impl<'e> Reader<'e> {
-    pub fn open(path: &Path, ends: &'e mut HeadTail) -> Result<Self, ReadError> {
+    pub(super) fn open(path: &Path, ends: &'e mut HeadTail) -> Result<Self, ReadError> {
         let (file, size) = open_sized(path)?;
         let form = form(path);
         let mut reader = Self { file, form, ends, head: Vec::new(), tail: Vec::new() };
@@ -183,7 +183,7 @@ impl<'e> Reader<'e> {
     }
 
     /// What the head tells.
-    pub fn head(&self) -> Chat<'_> {
+    pub(super) fn head(&self) -> Chat<'_> {
         match self.form {
             Form::Log => Chat::of_lines(self.ends.head()),
             Form::Whole => Chat::of_record(&self.head),
@@ -191,7 +191,7 @@ impl<'e> Reader<'e> {
     }
 
     /// What the tail tells, where it is not part of the head.
-    pub fn tail(&self) -> Option<Chat<'_>> {
+    pub(super) fn tail(&self) -> Option<Chat<'_>> {
         match self.form {
             _ if self.whole() => None,
             Form::Log => {
@@ -204,7 +204,7 @@ impl<'e> Reader<'e> {
     }
 
     /// Whether the head is the whole file.
-    pub fn whole(&self) -> bool {
+    pub(super) fn whole(&self) -> bool {
         match self.form {
             Form::Log => self.ends.whole(),
             Form::Whole => self.tail.is_empty(),
@@ -212,17 +212,17 @@ impl<'e> Reader<'e> {
     }
 
     /// Reads more of the head. False when there is no more within the bounds.
-    pub fn grow_head(&mut self) -> Result<bool, ReadError> {
+    pub(super) fn grow_head(&mut self) -> Result<bool, ReadError> {
         if self.form == Form::Whole { Ok(false) } else { self.ends.grow_head(&self.file) }
     }
 
     /// Reads more of the tail. False when there is no more within the bounds.
-    pub fn grow_tail(&mut self) -> Result<bool, ReadError> {
+    pub(super) fn grow_tail(&mut self) -> Result<bool, ReadError> {
         if self.form == Form::Whole { Ok(false) } else { self.ends.grow_tail(&self.file) }
     }
 }
 
 /// How a file of this name is written.
-pub fn form(path: &Path) -> Form {
+pub(super) fn form(path: &Path) -> Form {
     if path.extension().is_some_and(|ending| ending == "json") { Form::Whole } else { Form::Log }
 }

@@ -9,7 +9,7 @@ use crate::limits;
 use crate::protocol::LastMessage;
 
 /// Reads what is wanted of a session.
-pub fn read(session: &Session, wanted: Wanted) -> Result<Details, ReadError> {
+pub(super) fn read(session: &Session, wanted: Wanted) -> Result<Details, ReadError> {
     let mut ends = HeadTail::default();
     let mut reader = Reader::open(&session.location, &mut ends)?;
     let mut details = Details::default();

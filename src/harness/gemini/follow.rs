@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 /// A chat that is followed. One in one record is read whole each time, as it is written.
 #[derive(Default)]
-pub struct Log {
+pub(super) struct Log {
     known: Option<(PathBuf, FileId, Scan)>,
     /// The messages as they were found last.
     slots: Vec<Slot>,

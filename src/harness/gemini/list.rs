@@ -26,7 +26,7 @@ impl Facts {
 }
 
 /// Reads a session from the two ends of its file.
-pub fn session(source: &Source, ends: &mut HeadTail) -> Result<Session, ReadError> {
+pub(super) fn session(source: &Source, ends: &mut HeadTail) -> Result<Session, ReadError> {
     let mut reader = Reader::open(&source.path, ends)?;
     let head = loop {
         let head = Facts::of(reader.head());

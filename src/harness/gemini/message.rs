@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 /// The messages that a record makes: an answer that called tools makes one more of their results. Results that the
 /// record before has told already, by the ids of their calls, are not told again.
-pub fn messages(record: &Record<'_>, told: &[String]) -> Vec<Message> {
+pub(super) fn messages(record: &Record<'_>, told: &[String]) -> Vec<Message> {
     let Some(kind) = record.kind() else { return Vec::new() };
     let mut content = record.content.map(blocks).unwrap_or_default();
     content.retain(|block| !matches!(block, Block::ToolResult { id, .. } if told.contains(id)));
@@ -49,7 +49,7 @@ pub fn messages(record: &Record<'_>, told: &[String]) -> Vec<Message> {
 }
 
 /// The ids of the calls whose results a record tells.
-pub fn told(record: &Record<'_>) -> Vec<String> {
+pub(super) fn told(record: &Record<'_>) -> Vec<String> {
     calls(record).iter().filter(|call| result(call).is_some()).map(|call| string(call, "id")).collect()
 }
 

@@ -37,7 +37,7 @@ const PROJECT_ROOT: &str = ".project_root";
 const DIRECTORIES: [(&str, Option<&str>); 2] = [("projects.json", Some("projects")), ("trustedFolders.json", None)];
 
 /// The store of Gemini CLI.
-pub struct Gemini;
+pub(super) struct Gemini;
 
 impl Store for Gemini {
     fn harness(&self) -> Harness {

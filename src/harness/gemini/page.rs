@@ -14,7 +14,7 @@ use std::fs::File;
 
 /// Where a message lies, and what it is.
 #[derive(Clone)]
-pub struct Slot {
+pub(super) struct Slot {
     at: u64,
     length: u64,
     pub kind: Kind,
@@ -23,41 +23,41 @@ pub struct Slot {
 }
 
 /// Where the messages lie that are left when all that a chat says was done.
-pub fn slots(file: &File, form: Form, progress: Option<&dyn Progress>) -> Result<Vec<Slot>, ReadError> {
+pub(super) fn slots(file: &File, form: Form, progress: Option<&dyn Progress>) -> Result<Vec<Slot>, ReadError> {
     let mut scan = Scan::new(form);
     scan.go_on(file, progress)?;
     Ok(scan.chat.into_messages())
 }
 
 /// A scan that goes on where it ended, when more was written.
-pub struct Scan {
+pub(super) struct Scan {
     scanner: Scanner,
     chat: Replay<Slot>,
     listed: Vec<(Option<u64>, Slot)>,
 }
 
 impl Scan {
-    pub fn new(form: Form) -> Self {
+    pub(super) fn new(form: Form) -> Self {
         Self { scanner: Scanner::new(form), chat: Replay::default(), listed: Vec::new() }
     }
 
     /// How far the file was read.
-    pub fn end(&self) -> u64 {
+    pub(super) fn end(&self) -> u64 {
         self.scanner.at()
     }
 
     /// Whether a record is begun and not ended.
-    pub fn is_torn(&self) -> bool {
+    pub(super) fn is_torn(&self) -> bool {
         self.scanner.is_open()
     }
 
     /// The messages, as far as the file was read.
-    pub fn slots(&self) -> Vec<Slot> {
+    pub(super) fn slots(&self) -> Vec<Slot> {
         self.chat.iter().cloned().collect()
     }
 
     /// Reads to the end of the file.
-    pub fn go_on(&mut self, file: &File, progress: Option<&dyn Progress>) -> Result<(), ReadError> {
+    pub(super) fn go_on(&mut self, file: &File, progress: Option<&dyn Progress>) -> Result<(), ReadError> {
         let Self { scanner, chat, listed } = self;
         let scanned = scan::file(file, scanner, progress, |piece| {
             let slot = |kind| Slot { at: piece.at, length: piece.length, kind, mark: hash(piece.json) };
@@ -93,14 +93,14 @@ impl Scan {
 }
 
 /// Reads one page.
-pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
+pub(super) fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
     let file = open_regular(&session.location)?;
     let slots = slots(&file, form(&session.location), Some(request.progress))?;
     page(file, slots, request)
 }
 
 /// Reads one page of messages that were found.
-pub fn page(file: File, slots: Vec<Slot>, request: &PageRequest<'_>) -> Result<Page, ReadError> {
+pub(super) fn page(file: File, slots: Vec<Slot>, request: &PageRequest<'_>) -> Result<Page, ReadError> {
     let chat = Slots { file, slots };
     let mut end = match request.cursor {
         Some(cursor) => Place::parse(cursor).filter(|place| place.slot <= chat.slots.len()).ok_or(ReadError::Cursor)?,

@@ -17,7 +17,7 @@ const FILES: [&str; 2] = ["--- Content from referenced files ---", "--- End of c
 
 /// A record, as far as it matters here. Every member may be of any kind.
 #[derive(Deserialize)]
-pub struct Record<'a> {
+pub(super) struct Record<'a> {
     #[serde(borrow, rename = "sessionId")]
     pub session_id: Option<&'a RawValue>,
     #[serde(borrow, rename = "projectHash")]
@@ -53,7 +53,7 @@ pub struct Record<'a> {
 }
 
 /// What a record does to a chat.
-pub enum Change<'a> {
+pub(super) enum Change<'a> {
     /// Drops a message and all after it.
     Rewind(u64),
     /// Changes members of the header, and perhaps all messages.
@@ -66,7 +66,7 @@ pub enum Change<'a> {
 
 /// What a message is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(super) enum Kind {
     /// What a person wrote.
     Prompt,
     /// What the model answered.
@@ -78,16 +78,16 @@ pub enum Kind {
 }
 
 impl<'a> Record<'a> {
-    pub fn parse(json: &'a [u8]) -> Option<Self> {
+    pub(super) fn parse(json: &'a [u8]) -> Option<Self> {
         serde_json::from_str(std::str::from_utf8(json).ok()?).ok()
     }
 
-    pub fn of(raw: &'a RawValue) -> Option<Self> {
+    pub(super) fn of(raw: &'a RawValue) -> Option<Self> {
         serde_json::from_str(raw.get()).ok()
     }
 
     /// What it does to the chat.
-    pub fn change(&self) -> Change<'a> {
+    pub(super) fn change(&self) -> Change<'a> {
         if let Some(id) = member(self.rewind_to) {
             return Change::Rewind(replay::key(&id));
         }
@@ -101,12 +101,12 @@ impl<'a> Record<'a> {
     }
 
     /// What stands for its id where messages are replayed.
-    pub fn key(&self) -> Option<u64> {
+    pub(super) fn key(&self) -> Option<u64> {
         member(self.id).map(|id| replay::key(&id))
     }
 
     /// What kind of message it is; `None` where it is none.
-    pub fn kind(&self) -> Option<Kind> {
+    pub(super) fn kind(&self) -> Option<Kind> {
         Some(match member(self.kind)?.as_ref() {
             "gemini" => Kind::Answer,
             "user" => self.user_kind(),
@@ -131,13 +131,13 @@ impl<'a> Record<'a> {
     }
 
     /// The text that a person wrote: as it was typed, where the program kept that too.
-    pub fn prompt(&self) -> Option<String> {
+    pub(super) fn prompt(&self) -> Option<String> {
         let text = || self.display.and_then(content_text).or_else(|| content_text(self.content?));
         (self.kind() == Some(Kind::Prompt)).then(text).flatten()
     }
 
     /// The text of a prompt or an answer.
-    pub fn spoken(&self) -> Option<String> {
+    pub(super) fn spoken(&self) -> Option<String> {
         match self.kind()? {
             Kind::Prompt => self.prompt(),
             Kind::Answer => content_text(self.content?),
@@ -145,17 +145,17 @@ impl<'a> Record<'a> {
         }
     }
 
-    pub fn time(&self) -> Option<i64> {
+    pub(super) fn time(&self) -> Option<i64> {
         time(self.timestamp)
     }
 
     /// The model that answered.
-    pub fn model(&self) -> Option<Cow<'a, str>> {
+    pub(super) fn model(&self) -> Option<Cow<'a, str>> {
         member(self.model).filter(|model| !model.is_empty())
     }
 }
 
-pub fn time(raw: Option<&RawValue>) -> Option<i64> {
+pub(super) fn time(raw: Option<&RawValue>) -> Option<i64> {
     member(raw).and_then(|time| text::time(&time))
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The messages of a chat, in their order. Instead of their ids hashes of them are kept: a chat can have very many.
-pub struct Replay<T> {
+pub(super) struct Replay<T> {
     messages: Vec<(Option<u64>, T)>,
     places: HashMap<u64, usize>,
 }
@@ -17,7 +17,7 @@ impl<T> Default for Replay<T> {
 
 impl<T> Replay<T> {
     /// Adds a message. One of an id that is there takes that one's place.
-    pub fn put(&mut self, key: Option<u64>, message: T) {
+    pub(super) fn put(&mut self, key: Option<u64>, message: T) {
         match key.and_then(|key| self.places.get(&key)) {
             Some(place) => self.messages[*place].1 = message,
             None => {
@@ -28,7 +28,7 @@ impl<T> Replay<T> {
     }
 
     /// Drops a message and all after it; all that there are, where it is not known.
-    pub fn rewind(&mut self, key: u64) {
+    pub(super) fn rewind(&mut self, key: u64) {
         let place = self.places.get(&key).copied().unwrap_or_default();
         for key in self.messages.drain(place..).filter_map(|(key, _)| key) {
             self.places.remove(&key);
@@ -36,7 +36,7 @@ impl<T> Replay<T> {
     }
 
     /// Puts these in the place of all that there are.
-    pub fn replace(&mut self, messages: impl IntoIterator<Item = (Option<u64>, T)>) {
+    pub(super) fn replace(&mut self, messages: impl IntoIterator<Item = (Option<u64>, T)>) {
         *self = Self::default();
         for (key, message) in messages {
             self.put(key, message);
@@ -44,18 +44,18 @@ impl<T> Replay<T> {
     }
 
     /// The messages.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
+    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
         self.messages.iter().map(|(_, message)| message)
     }
 
     /// The messages, taken out.
-    pub fn into_messages(self) -> Vec<T> {
+    pub(super) fn into_messages(self) -> Vec<T> {
         self.messages.into_iter().map(|(_, message)| message).collect()
     }
 }
 
 /// What stands for an id.
-pub fn key(id: &str) -> u64 {
+pub(super) fn key(id: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     id.hash(&mut hasher);
     hasher.finish()

@@ -9,7 +9,7 @@ use std::fs::File;
 
 /// How a chat is written down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub(super) enum Form {
     /// One record, written anew with each change.
     Whole,
     /// A record a line, appended with each change.
@@ -17,7 +17,7 @@ pub enum Form {
 }
 
 /// Something that was cut out.
-pub struct Piece<'a> {
+pub(super) struct Piece<'a> {
     /// Whether it is a message out of a record's list. A record comes after the messages that it lists; in their places
     /// it has numbers.
     pub listed: bool,
@@ -30,7 +30,7 @@ pub struct Piece<'a> {
 }
 
 /// Cuts a stream of bytes.
-pub struct Scanner {
+pub(super) struct Scanner {
     form: Form,
     at: u64,
     depth: usize,
@@ -49,7 +49,7 @@ struct Text {
 }
 
 impl Scanner {
-    pub fn new(form: Form) -> Self {
+    pub(super) fn new(form: Form) -> Self {
         Self {
             form,
             at: 0,
@@ -64,7 +64,7 @@ impl Scanner {
 
     /// Continues with the next bytes of the stream. Stops behind a line whose record was never finished, and returns
     /// where that record begins: a whole one may stand behind it on the same line.
-    pub fn feed(&mut self, mut bytes: &[u8], each: &mut impl FnMut(Piece<'_>)) -> Option<u64> {
+    pub(super) fn feed(&mut self, mut bytes: &[u8], each: &mut impl FnMut(Piece<'_>)) -> Option<u64> {
         while let Some(&byte) = bytes.first() {
             let mut count = 1;
             if byte == b'\n' && self.form == Form::Log {
@@ -87,24 +87,24 @@ impl Scanner {
     }
 
     /// Gives the room back that the records of before took.
-    pub fn rest(&mut self) {
+    pub(super) fn rest(&mut self) {
         if self.depth == 0 {
             (self.record, self.message) = (Text::default(), Text::default());
         }
     }
 
     /// How much of the stream came.
-    pub fn at(&self) -> u64 {
+    pub(super) fn at(&self) -> u64 {
         self.at
     }
 
     /// Whether a record is begun and not ended.
-    pub fn is_open(&self) -> bool {
+    pub(super) fn is_open(&self) -> bool {
         self.depth > 0
     }
 
     /// What there is of a record that the stream's end cut within its list.
-    pub fn unfinished(&self) -> Option<Vec<u8>> {
+    pub(super) fn unfinished(&self) -> Option<Vec<u8>> {
         let closing = match self.list? {
             2 => "]}",
             _ => "]}}",
@@ -196,7 +196,7 @@ impl Text {
 }
 
 /// Scans a file from where the scanner is to its end.
-pub fn file(
+pub(super) fn file(
     file: &File,
     scanner: &mut Scanner,
     progress: Option<&dyn Progress>,

@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 /// Every session that has a message, but those that the program made for itself.
-pub fn read(source: &Source) -> Result<Reading, ReadError> {
+pub(super) fn read(source: &Source) -> Result<Reading, ReadError> {
     let sessions = read_list(source, |connection| {
         let Some(query) = listing(connection)? else { return Ok(None) };
         let mut sessions = Vec::new();
@@ -107,7 +107,7 @@ fn session(row: &Row<'_>, source: &Source) -> Option<Session> {
 }
 
 /// Whether it is what the program's parts call a session until a model has named it, or a person.
-pub fn is_placeholder(title: &str) -> bool {
+pub(super) fn is_placeholder(title: &str) -> bool {
     let title = title.to_ascii_lowercase();
     let numbered = |rest: &str| rest.bytes().all(|byte| byte.is_ascii_digit() || byte == b' ');
     matches!(title.as_str(), "cli session" | "acp session" | "new chat" | "untitled")
@@ -125,7 +125,7 @@ fn time(stored: &str) -> Option<i64> {
 }
 
 /// What costs more to know.
-pub fn details(session: &Session, wanted: Wanted) -> Result<Details, ReadError> {
+pub(super) fn details(session: &Session, wanted: Wanted) -> Result<Details, ReadError> {
     read_session(session, wanted.progress, |connection| {
         let conversation = Conversation::open(connection, &session.id)?;
         let mut details = Details::default();
@@ -150,7 +150,7 @@ pub fn details(session: &Session, wanted: Wanted) -> Result<Details, ReadError> 
 }
 
 /// The place behind all messages.
-pub fn end(session: &Session) -> Result<End, ReadError> {
+pub(super) fn end(session: &Session) -> Result<End, ReadError> {
     let end = read_session(session, None, |connection| {
         if !has_row(connection, "sessions", &session.id)? {
             return Ok(None);
@@ -172,7 +172,7 @@ pub fn end(session: &Session) -> Result<End, ReadError> {
 }
 
 /// One page of messages. Its place in the program's own order is the cursor: a message's time and number.
-pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
+pub(super) fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
     let before = request.cursor.map(|cursor| place(cursor).ok_or(ReadError::Cursor)).transpose()?;
     if request.progress.is_cancelled() {
         return Err(ReadError::Cancelled);

@@ -18,7 +18,7 @@ use std::io::{BufReader, Read};
 use std::ops::ControlFlow;
 
 /// One session. What the database took over from such a file stands there too.
-pub fn read(source: &Source, ends: &mut HeadTail) -> Result<Session, ReadError> {
+pub(super) fn read(source: &Source, ends: &mut HeadTail) -> Result<Session, ReadError> {
     let file = ends.open(&source.path)?;
     let about = ends.head().next().and_then(value);
     let first = first(&file, ends)?;
@@ -60,7 +60,7 @@ fn last(file: &File, ends: &mut HeadTail) -> Result<Option<Stored>, ReadError> {
 }
 
 /// What costs more to know.
-pub fn details(session: &Session, wanted: Wanted) -> Result<Details, ReadError> {
+pub(super) fn details(session: &Session, wanted: Wanted) -> Result<Details, ReadError> {
     let file = open_regular(&session.location)?;
     let mut details = Details::default();
     let mut looked = 0;
@@ -80,7 +80,7 @@ pub fn details(session: &Session, wanted: Wanted) -> Result<Details, ReadError> 
 }
 
 /// The place behind all lines. The program does not write such files any more, so it costs what a page does.
-pub fn end(session: &Session, progress: &dyn Progress) -> Result<End, ReadError> {
+pub(super) fn end(session: &Session, progress: &dyn Progress) -> Result<End, ReadError> {
     let file = open_regular(&session.location)?;
     let whole = end_of_lines(&file, progress)?;
     let mut lines = 1_i64;
@@ -92,7 +92,7 @@ pub fn end(session: &Session, progress: &dyn Progress) -> Result<End, ReadError>
 }
 
 /// One page of messages. The cursor is the number of the oldest message that is in it.
-pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
+pub(super) fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
     let before = request.cursor.map(|cursor| cursor.parse().map_err(|_| ReadError::Cursor)).transpose()?;
     let file = open_regular(&session.location)?;
     let room = request.limit.saturating_add(1 + limits::CALLS_LOOKED_FOR);

@@ -24,7 +24,7 @@ const BELOW_ROOT: &str = "data/sessions";
 const BELOW_DATA: &str = "goose/sessions";
 
 /// The store of Goose.
-pub struct Goose;
+pub(super) struct Goose;
 
 impl Store for Goose {
     fn harness(&self) -> Harness {

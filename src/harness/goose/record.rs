@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 const SECONDS_MAX: i64 = 10_000_000_000;
 
 /// A message as it is kept.
-pub struct Stored {
+pub(super) struct Stored {
     /// Its number in the order of the store.
     pub number: i64,
     /// Its time as it is kept.
@@ -23,16 +23,16 @@ pub struct Stored {
 }
 
 /// A time as it is kept, in milliseconds; `None` for what is no time.
-pub fn milliseconds(time: i64) -> Option<i64> {
+pub(super) fn milliseconds(time: i64) -> Option<i64> {
     if time > SECONDS_MAX { Some(time) } else { time.checked_mul(1_000) }
 }
 
 impl Stored {
-    pub fn time(&self) -> Option<i64> {
+    pub(super) fn time(&self) -> Option<i64> {
         milliseconds(self.time?)
     }
 
-    pub fn is_user(&self) -> bool {
+    pub(super) fn is_user(&self) -> bool {
         self.role == "user"
     }
 
@@ -51,7 +51,7 @@ impl Stored {
     }
 
     /// Whether a person or a model wrote it.
-    pub fn is_genuine(&self) -> bool {
+    pub(super) fn is_genuine(&self) -> bool {
         (self.is_user() && !self.is_result()) || self.is_assistant()
     }
 
@@ -63,19 +63,19 @@ impl Stored {
     }
 
     /// What a person asked.
-    pub fn prompt(&self) -> Option<String> {
+    pub(super) fn prompt(&self) -> Option<String> {
         if self.is_user() { self.spoken() } else { None }
     }
 
     /// The same for an inventory; `None` without text.
-    pub fn last_message(&self) -> Option<LastMessage> {
+    pub(super) fn last_message(&self) -> Option<LastMessage> {
         let role = if self.is_user() { Role::User } else { Role::Assistant };
         let text = self.spoken().filter(|_| self.is_genuine())?;
         Some(LastMessage { role, text: text::excerpt(&text)?, timestamp_ms: self.time() })
     }
 
     /// The normal form.
-    pub fn into_message(self) -> Message {
+    pub(super) fn into_message(self) -> Message {
         let (timestamp_ms, known) = (self.time(), self.is_user() || self.is_assistant());
         let role = match known {
             true if self.is_result() => Role::Tool,

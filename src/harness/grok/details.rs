@@ -17,7 +17,7 @@ use std::path::Path;
 const LAST_STEPS: [usize; 3] = [1, 16, 256];
 
 /// Reads what is wanted, of the first log that holds a message.
-pub fn read(directory: &Path, wanted: Wanted) -> Result<Details, ReadError> {
+pub(super) fn read(directory: &Path, wanted: Wanted) -> Result<Details, ReadError> {
     let mut outcome = Err(ReadError::Vanished);
     for log in &LOGS {
         let opened = open_regular(&directory.join(log.name)).map_err(ReadError::from);

@@ -23,7 +23,7 @@ struct Facts {
 }
 
 /// Reads a session; of its logs the first that holds a message counts.
-pub fn read(source: &Source, directory: &Path, ends: &mut HeadTail) -> Result<Session, ReadError> {
+pub(super) fn read(source: &Source, directory: &Path, ends: &mut HeadTail) -> Result<Session, ReadError> {
     let mut facts = Err(ReadError::Vanished);
     for log in &LOGS {
         let gathered = Facts::gather(directory, log, ends);

@@ -30,7 +30,7 @@ struct Record<'a> {
 }
 
 /// What a line tells of a message, if anything.
-pub fn parse(line: &[u8]) -> Option<Part> {
+pub(super) fn parse(line: &[u8]) -> Option<Part> {
     let raw: &RawValue = serde_json::from_str(std::str::from_utf8(line).ok()?).ok()?;
     let record: Record<'_> = serde_json::from_str(raw.get()).ok()?;
     let kind = member(record.kind)?;

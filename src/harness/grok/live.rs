@@ -11,7 +11,7 @@ use serde_json::Value;
 
 const RECORDS: &str = "active_sessions.json";
 
-pub fn read(root: &Root) -> Activities {
+pub(super) fn read(root: &Root) -> Activities {
     let path = root.home.join(RECORDS);
     let mut activities = Activities::at(path.clone());
     let records: Vec<Value> = match read_small(&path, limits::SIDE_FILE) {

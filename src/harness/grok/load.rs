@@ -12,7 +12,7 @@ use std::fs::File;
 use std::path::Path;
 
 /// The place behind all lines that are whole, of the first log that holds a message.
-pub fn end(directory: &Path, progress: &dyn Progress) -> Result<End, ReadError> {
+pub(super) fn end(directory: &Path, progress: &dyn Progress) -> Result<End, ReadError> {
     let mut outcome = Err(ReadError::Vanished);
     for (index, log) in LOGS.iter().enumerate() {
         let file = match open_regular(&directory.join(log.name)).map_err(ReadError::from) {
@@ -31,7 +31,7 @@ pub fn end(directory: &Path, progress: &dyn Progress) -> Result<End, ReadError> 
 }
 
 /// Reads one page: of the first log that holds a message, or of the one that the cursor names.
-pub fn page(directory: &Path, request: &PageRequest<'_>) -> Result<Page, ReadError> {
+pub(super) fn page(directory: &Path, request: &PageRequest<'_>) -> Result<Page, ReadError> {
     if let Some(cursor) = request.cursor {
         let (log, place) = parse_cursor(cursor).ok_or(ReadError::Cursor)?;
         let slice = Slice::read(&open_regular(&directory.join(LOGS[log].name))?, &LOGS[log], Some(place), request)?;
@@ -57,7 +57,7 @@ fn parse_cursor(cursor: &str) -> Option<(usize, u64)> {
 
 /// Neighbouring messages of a log.
 #[derive(Default)]
-pub struct Slice {
+pub(super) struct Slice {
     /// The newest first.
     pub messages: Vec<Message>,
     /// Where older messages end, if there are any.
@@ -77,7 +77,12 @@ pub struct Slice {
 
 impl Slice {
     /// Reads the messages before a place, or the newest.
-    pub fn read(file: &File, log: &Log, place: Option<u64>, request: &PageRequest<'_>) -> Result<Self, ReadError> {
+    pub(super) fn read(
+        file: &File,
+        log: &Log,
+        place: Option<u64>,
+        request: &PageRequest<'_>,
+    ) -> Result<Self, ReadError> {
         let mut lines = Backward::of(file, place, request.progress)?;
         let mut slice = Self::default();
         let mut newest = true;

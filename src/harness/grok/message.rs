@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// A message, or a piece of one.
-pub struct Part {
+pub(super) struct Part {
     pub role: Role,
     pub timestamp_ms: Option<i64>,
     /// The model that wrote it; of a prompt the one that it was for.
@@ -18,29 +18,29 @@ pub struct Part {
 
 impl Part {
     /// Whether a person or a model wrote it.
-    pub fn is_spoken(&self) -> bool {
+    pub(super) fn is_spoken(&self) -> bool {
         matches!(self.role, Role::User | Role::Assistant)
     }
 
     /// Whether it is the same message as its neighbour.
-    pub fn belongs_to(&self, neighbour: Option<&str>) -> bool {
+    pub(super) fn belongs_to(&self, neighbour: Option<&str>) -> bool {
         self.mark.is_some() && self.mark.as_deref() == neighbour
     }
 
     /// Whether it is a piece of what a model says or thinks, which may come in many.
-    pub fn is_piece(&self) -> bool {
+    pub(super) fn is_piece(&self) -> bool {
         let spoken = |block: &Block| matches!(block, Block::Text { .. } | Block::Thinking { .. });
         self.mark.is_some() && self.role == Role::Assistant && self.content.iter().all(spoken)
     }
 
     /// The text that a person wrote.
-    pub fn prompt(&self) -> Option<String> {
+    pub(super) fn prompt(&self) -> Option<String> {
         if self.role == Role::User { text_of(&self.content) } else { None }
     }
 }
 
 /// The text of a message.
-pub fn text_of(content: &[Block]) -> Option<String> {
+pub(super) fn text_of(content: &[Block]) -> Option<String> {
     let texts: Vec<&str> = content
         .iter()
         .filter_map(|block| match block {
@@ -52,7 +52,7 @@ pub fn text_of(content: &[Block]) -> Option<String> {
 }
 
 /// The blocks of a message: its text, one block, or a list of them.
-pub fn blocks(raw: &RawValue) -> Vec<Block> {
+pub(super) fn blocks(raw: &RawValue) -> Vec<Block> {
     if let Some(text) = text::string(raw) {
         return if text.is_empty() { Vec::new() } else { vec![Block::Text { text: text.into_owned() }] };
     }
@@ -96,6 +96,6 @@ fn block(raw: &RawValue) -> Block {
 }
 
 /// What is not understood, as it is.
-pub fn other(kind: &str, raw: &RawValue) -> Block {
+pub(super) fn other(kind: &str, raw: &RawValue) -> Block {
     Block::Other { kind: kind.to_owned(), raw: text::raw_value(raw) }
 }

@@ -43,7 +43,7 @@ struct Log {
 }
 
 /// The store of Grok.
-pub struct Grok;
+pub(super) struct Grok;
 
 impl Store for Grok {
     fn harness(&self) -> Harness {

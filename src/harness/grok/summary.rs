@@ -10,41 +10,41 @@ use serde_json::Value;
 use std::path::Path;
 
 /// The program's own summary of a session; nothing of it is certain to be there.
-pub struct Summary(Value);
+pub(super) struct Summary(Value);
 
 impl Summary {
     /// Reads it, as far as it can be read: it is rewritten in place.
-    pub fn read(directory: &Path) -> Self {
+    pub(super) fn read(directory: &Path) -> Self {
         let bytes = read_small(&directory.join(SUMMARY), limits::SIDE_FILE).unwrap_or_default();
         Self(serde_json::from_slice(&bytes).unwrap_or_default())
     }
 
     /// The name that the program made, else the one it began with.
-    pub fn title(&self) -> Option<Box<str>> {
+    pub(super) fn title(&self) -> Option<Box<str>> {
         ["generated_title", "session_summary"].iter().find_map(|name| text::given_title(self.text(name)?))
     }
 
     /// The directory that it names, else the one that its place in the store stands for.
-    pub fn workspace(&self, directory: &Path) -> Option<Box<str>> {
+    pub(super) fn workspace(&self, directory: &Path) -> Option<Box<str>> {
         let named = self.0.pointer("/info/cwd").and_then(Value::as_str).and_then(text::workspace);
         named.or_else(|| placed(directory.parent()?))
     }
 
     /// The model that is chosen for it, perhaps by another name than the one it answers by.
-    pub fn model(&self) -> Option<Box<str>> {
+    pub(super) fn model(&self) -> Option<Box<str>> {
         self.text("current_model_id").filter(|model| !model.is_empty()).map(Box::from)
     }
 
-    pub fn created_at_ms(&self) -> Option<i64> {
+    pub(super) fn created_at_ms(&self) -> Option<i64> {
         text::time(self.text("created_at")?)
     }
 
-    pub fn active_at_ms(&self) -> Option<i64> {
+    pub(super) fn active_at_ms(&self) -> Option<i64> {
         ["last_active_at", "updated_at"].iter().find_map(|name| text::time(self.text(name)?))
     }
 
     /// Where it came from. A subagent's own summary does not say whose it is.
-    pub fn parent(&self) -> Option<Parent> {
+    pub(super) fn parent(&self) -> Option<Parent> {
         if self.text("session_kind") == Some("subagent") {
             return Some(Parent { session_id: None, relation: Relation::Subagent });
         }
@@ -77,7 +77,7 @@ fn decode(name: &str) -> Option<String> {
 }
 
 /// The sessions that a session started: only it tells whose they are.
-pub fn subagents(directory: &Path) -> Vec<Remark> {
+pub(super) fn subagents(directory: &Path) -> Vec<Remark> {
     let Some(parent) = directory.file_name().and_then(|name| name.to_str()) else { return Vec::new() };
     let subagents = directory.join("subagents");
     let Ok(listing) = entries(&subagents) else { return Vec::new() };

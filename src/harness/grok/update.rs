@@ -43,7 +43,7 @@ struct Update<'a> {
 }
 
 /// What a line tells of a message, if anything.
-pub fn parse(line: &[u8]) -> Option<Part> {
+pub(super) fn parse(line: &[u8]) -> Option<Part> {
     let Params { update, meta } = serde_json::from_str::<Line<'_>>(std::str::from_utf8(line).ok()?).ok()?.params;
     let part = |role, content| Part {
         role,

@@ -11,7 +11,7 @@ use rusqlite::{Connection, params_from_iter};
 use std::ops::ControlFlow;
 
 /// What costs more to know.
-pub fn details(session: &Session, wanted: Wanted) -> Result<Details, ReadError> {
+pub(super) fn details(session: &Session, wanted: Wanted) -> Result<Details, ReadError> {
     read_session(session, wanted.progress, |connection| {
         let conversation = Conversation::whole(connection, &session.id)?;
         let mut details = Details::default();
@@ -33,7 +33,7 @@ pub fn details(session: &Session, wanted: Wanted) -> Result<Details, ReadError> 
 }
 
 /// The place behind all messages.
-pub fn end(session: &Session) -> Result<End, ReadError> {
+pub(super) fn end(session: &Session) -> Result<End, ReadError> {
     let end = read_session(session, None, |connection| {
         if !has_row(connection, "sessions", &session.id)? {
             return Ok(None);
@@ -49,7 +49,7 @@ pub fn end(session: &Session) -> Result<End, ReadError> {
 }
 
 /// One page of messages. Their numbers grow in the order in which they were written; the oldest one's is the cursor.
-pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
+pub(super) fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
     let before = request.cursor.map_or(Ok(i64::MAX), str::parse).map_err(|_| ReadError::Cursor)?;
     if request.progress.is_cancelled() {
         return Err(ReadError::Cancelled);
@@ -86,7 +86,7 @@ pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadEr
 
 /// The condition that leaves out rows which a person took back. What was compacted in place is history: its rows are not
 /// active, but marked as compacted.
-pub fn kept(messages: &Columns) -> &'static str {
+pub(super) fn kept(messages: &Columns) -> &'static str {
     match (messages.has("active"), messages.has("compacted")) {
         (true, true) => "and (active = 1 or compacted = 1)",
         (true, false) => "and active = 1",
@@ -95,7 +95,7 @@ pub fn kept(messages: &Columns) -> &'static str {
 }
 
 /// The messages of sessions that are still part of the conversation.
-pub struct Conversation<'c> {
+pub(super) struct Conversation<'c> {
     connection: &'c Connection,
     sessions: Vec<String>,
     columns: Columns,
@@ -103,7 +103,7 @@ pub struct Conversation<'c> {
 
 impl<'c> Conversation<'c> {
     /// Those of one session alone.
-    pub fn alone(connection: &'c Connection, session: &str) -> rusqlite::Result<Self> {
+    pub(super) fn alone(connection: &'c Connection, session: &str) -> rusqlite::Result<Self> {
         Ok(Self { connection, sessions: vec![session.to_owned()], columns: Columns::of(connection, "messages")? })
     }
 
@@ -170,7 +170,7 @@ impl<'c> Conversation<'c> {
     }
 
     /// The opening prompts.
-    pub fn topics(&self, max: usize, room: usize) -> rusqlite::Result<Vec<String>> {
+    pub(super) fn topics(&self, max: usize, room: usize) -> rusqlite::Result<Vec<String>> {
         let mut topics = Vec::new();
         self.each("asc", i64::MAX, limits::ROWS_LOOKED_AT, room, |stored| {
             topics.extend(stored.prompt());

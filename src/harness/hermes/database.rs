@@ -10,7 +10,7 @@ use rusqlite::{Connection, Row};
 use std::collections::HashMap;
 
 /// Every session that has a message, but those that only mirror another program's.
-pub fn read(source: &Source, profile: Option<&str>) -> Result<Reading, ReadError> {
+pub(super) fn read(source: &Source, profile: Option<&str>) -> Result<Reading, ReadError> {
     let sessions = read_list(source, |connection| {
         let Some(query) = listing(connection)? else { return Ok(None) };
         let mut known = HashMap::new();

@@ -22,7 +22,7 @@ const DATABASE: &str = "state.db";
 const PROFILES: &str = "profiles";
 
 /// The store of Hermes.
-pub struct Hermes;
+pub(super) struct Hermes;
 
 impl Store for Hermes {
     fn harness(&self) -> Harness {

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 const ORPHANED: &str = "__orphaned__";
 
 /// The columns of an [`Origin`].
-pub fn columns(columns: &Columns) -> String {
+pub(super) fn columns(columns: &Columns) -> String {
     let names = ["parent_session_id", "source", "model_config", "started_at", "ended_at", "end_reason", "cwd"];
     let column = |name| match name {
         "model_config" => bounded(columns.or_null(name), limits::HEAD_MAX),
@@ -21,7 +21,7 @@ pub fn columns(columns: &Columns) -> String {
 }
 
 /// What tells where a session came from.
-pub struct Origin {
+pub(super) struct Origin {
     /// The session that it names as its parent, however it came from it.
     pub session: Option<String>,
     source: Option<String>,
@@ -33,7 +33,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    pub fn of(row: &Row<'_>) -> Self {
+    pub(super) fn of(row: &Row<'_>) -> Self {
         let member = |at| column(row, at).map(Cow::into_owned);
         Self {
             session: member(1),
@@ -47,19 +47,19 @@ impl Origin {
     }
 
     /// Looks one session up.
-    pub fn find(connection: &Connection, id: &str) -> rusqlite::Result<Option<Self>> {
+    pub(super) fn find(connection: &Connection, id: &str) -> rusqlite::Result<Option<Self>> {
         let columns = columns(&Columns::of(connection, "sessions")?);
         let query = format!("select 0, {columns} from sessions where id = ?");
         connection.query_row(&query, [id], |row| Ok(Self::of(row))).optional()
     }
 
-    pub fn is_mirror(&self) -> bool {
+    pub(super) fn is_mirror(&self) -> bool {
         self.marks.is_mirror
     }
 
     /// The session that it came from, and how. The program marks branches, subagents and resets; old ones it knows by how
     /// their parent ended, and takes what is left for subagents. A reset begins a conversation of its own.
-    pub fn parent<'o>(&self, find: impl Fn(&str) -> Option<&'o Self>) -> Option<Parent> {
+    pub(super) fn parent<'o>(&self, find: impl Fn(&str) -> Option<&'o Self>) -> Option<Parent> {
         let own = self.session.as_deref();
         let (id, relation) = if let Some(delegated) = self.marks.delegated_from.as_deref() {
             (own.or(Some(delegated)), Relation::Subagent)

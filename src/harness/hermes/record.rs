@@ -10,17 +10,17 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 
 /// How texts begin that stand for what was summed up.
-pub const SUMMARIES: [&str; 2] = ["[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:"];
+pub(super) const SUMMARIES: [&str; 2] = ["[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:"];
 /// How a content begins that is no text but JSON.
 const STRUCTURED: &str = "\0json:";
 
 /// A time in seconds, in milliseconds. A float holds microseconds exactly enough, milliseconds alone it may miss.
-pub fn milliseconds(seconds: f64) -> i64 {
+pub(super) fn milliseconds(seconds: f64) -> i64 {
     ((seconds * 1e6).round() as i64).div_euclid(1_000)
 }
 
 /// A message as it is kept.
-pub struct Stored {
+pub(super) struct Stored {
     pub number: i64,
     role: String,
     content: Content,
@@ -35,13 +35,13 @@ pub struct Stored {
 }
 
 /// What a message says.
-pub enum Content {
+pub(super) enum Content {
     Text(String),
     Parts(Value),
 }
 
 impl Content {
-    pub fn of(stored: String) -> Self {
+    pub(super) fn of(stored: String) -> Self {
         let parts = stored.strip_prefix(STRUCTURED).and_then(text::value);
         parts.map_or(Self::Text(stored), Self::Parts)
     }
@@ -68,7 +68,7 @@ impl Content {
     }
 
     /// The text, if it was said and is not what the program made of earlier messages.
-    pub fn spoken(&self) -> Option<String> {
+    pub(super) fn spoken(&self) -> Option<String> {
         let text = self.text();
         (!text.trim().is_empty() && !self.is_summary()).then(|| text.into_owned())
     }
@@ -90,7 +90,7 @@ impl Stored {
     ];
 
     /// The same, so far as they are there and texts have room.
-    pub fn columns(here: &Columns, room: usize) -> String {
+    pub(super) fn columns(here: &Columns, room: usize) -> String {
         let column = |name| match name {
             "id" | "timestamp" => here.or_null(name).to_owned(),
             // Names, of which nothing is told that is so long.
@@ -100,7 +100,7 @@ impl Stored {
         Self::COLUMNS.map(column).join(", ")
     }
 
-    pub fn of(row: &Row<'_>) -> Self {
+    pub(super) fn of(row: &Row<'_>) -> Self {
         let member = |at| column(row, at).map(Cow::into_owned);
         // Thoughts that were left out are told by their size, as a record is.
         let size_of = |at| left_out(row, at).map(|bytes| size(bytes).to_string().into());
@@ -125,18 +125,18 @@ impl Stored {
     }
 
     /// What a person asked.
-    pub fn prompt(&self) -> Option<String> {
+    pub(super) fn prompt(&self) -> Option<String> {
         if self.role == "user" { self.spoken() } else { None }
     }
 
     /// The same for an inventory; `None` without text.
-    pub fn last_message(&self) -> Option<LastMessage> {
+    pub(super) fn last_message(&self) -> Option<LastMessage> {
         let role = if self.role == "user" { Role::User } else { Role::Assistant };
         Some(LastMessage { role, text: text::excerpt(&self.spoken()?)?, timestamp_ms: self.time_ms })
     }
 
     /// The normal form.
-    pub fn into_message(self) -> Message {
+    pub(super) fn into_message(self) -> Message {
         let role = match self.role.as_str() {
             _ if self.content.is_summary() => Role::System,
             "user" => Role::User,

@@ -4,7 +4,7 @@ use super::event::Event;
 
 /// What is looked for while events are seen from the newest to the oldest.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Chain {
+pub(super) enum Chain {
     /// The event that the conversation ends with.
     Leaf,
     /// An event by its id.
@@ -17,7 +17,7 @@ pub enum Chain {
 
 impl Chain {
     /// Whether an event is on the way; looks on for the one before it.
-    pub fn take(&mut self, event: &Event<'_>) -> bool {
+    pub(super) fn take(&mut self, event: &Event<'_>) -> bool {
         let id = event.id();
         let found = match (&*self, &id) {
             (Self::Complete, _) => false,
@@ -43,7 +43,7 @@ impl Chain {
     }
 
     /// As a part of a cursor.
-    pub fn to_cursor(&self) -> String {
+    pub(super) fn to_cursor(&self) -> String {
         match self {
             Self::Leaf => "leaf".to_owned(),
             Self::Any => "any".to_owned(),
@@ -53,7 +53,7 @@ impl Chain {
     }
 
     /// From a part of a cursor.
-    pub fn from_cursor(text: &str) -> Option<Self> {
+    pub(super) fn from_cursor(text: &str) -> Option<Self> {
         match text {
             "leaf" => Some(Self::Leaf),
             "any" => Some(Self::Any),

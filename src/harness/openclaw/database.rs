@@ -19,7 +19,7 @@ const EVENTS_LOOKED_AT: u32 = 256;
 const KEPT: u8 = 2;
 
 /// Reads the sessions of a database. Its tables and columns grow, and are renamed, from version to version.
-pub fn read(source: &Source) -> Result<Reading, ReadError> {
+pub(super) fn read(source: &Source) -> Result<Reading, ReadError> {
     let read = sqlite::read(&source.path, &Budget::of_list(), |connection| {
         if let Some(events) = Events::of(connection)? {
             return reading(connection, &events, source).map(Ok);
@@ -36,7 +36,7 @@ pub fn read(source: &Source) -> Result<Reading, ReadError> {
 }
 
 /// How the events of a database are asked for.
-pub struct Events {
+pub(super) struct Events {
     /// The column of packed events, if there is one.
     packed: &'static str,
     identities: bool,
@@ -44,7 +44,7 @@ pub struct Events {
 
 impl Events {
     /// `None` where the database has none.
-    pub fn of(connection: &Connection) -> rusqlite::Result<Option<Self>> {
+    pub(super) fn of(connection: &Connection) -> rusqlite::Result<Option<Self>> {
         let has = Columns::of(connection, "transcript_events")?;
         let known = has.has_all(&["session_id", "seq", "event_json"]);
         let packed = if has.has("event_zstd") { "e.event_zstd" } else { "null" };
@@ -59,12 +59,12 @@ impl Events {
     }
 
     /// The three columns of `e` of which one holds the event, if it is not longer than so many bytes.
-    pub fn columns(&self, max: usize) -> String {
+    pub(super) fn columns(&self, max: usize) -> String {
         format!("{}, {}, null", bounded("e.event_json", max), bounded(self.packed, max))
     }
 
     /// The same, with an event in the place of a longer one that has its place in the conversation, and tells its size.
-    pub fn columns_or_sizes(&self) -> String {
+    pub(super) fn columns_or_sizes(&self) -> String {
         let (max, packed) = (limits::LINE_MAX, self.packed);
         let size = format!("coalesce(octet_length(e.event_json), octet_length({packed}))");
         let event = |kind: &str, id: &str, parent: &str| {
@@ -95,7 +95,7 @@ impl Events {
 }
 
 /// The text of an event, which large ones keep compressed; `None` if it cannot be told.
-pub fn event_text<'a>(row: &'a Row<'_>) -> Option<Cow<'a, [u8]>> {
+pub(super) fn event_text<'a>(row: &'a Row<'_>) -> Option<Cow<'a, [u8]>> {
     if let Ok(text) = row.get_ref(0).ok()?.as_bytes() {
         return Some(Cow::Borrowed(text));
     }
@@ -109,7 +109,7 @@ pub fn event_text<'a>(row: &'a Row<'_>) -> Option<Cow<'a, [u8]>> {
 }
 
 /// Whether the program packed a session's events away, to where they are not read.
-pub fn is_packed_away(connection: &Connection, session: &str) -> rusqlite::Result<bool> {
+pub(super) fn is_packed_away(connection: &Connection, session: &str) -> rusqlite::Result<bool> {
     const TABLE: &str = "session_transcript_cold_archives";
     Ok(Columns::of(connection, TABLE)?.has("session_id")
         && connection.prepare(&format!("select 1 from {TABLE} where session_id = ?1"))?.exists([session])?)

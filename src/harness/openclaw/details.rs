@@ -12,7 +12,7 @@ use rusqlite::params;
 use std::ops::ControlFlow;
 
 /// Reads what is wanted of a session.
-pub fn read(session: &Session, wanted: Wanted) -> Result<Details, ReadError> {
+pub(super) fn read(session: &Session, wanted: Wanted) -> Result<Details, ReadError> {
     let progress = wanted.progress.unwrap_or(&NoProgress);
     let mut details = Details::default();
     if wanted.topics {

@@ -57,60 +57,60 @@ struct Body<'a> {
 }
 
 /// An event.
-pub struct Event<'a> {
+pub(super) struct Event<'a> {
     raw: &'a RawValue,
     fields: Fields<'a>,
 }
 
 impl<'a> Event<'a> {
-    pub fn parse(line: &'a [u8]) -> Option<Self> {
+    pub(super) fn parse(line: &'a [u8]) -> Option<Self> {
         let raw: &RawValue = serde_json::from_str(std::str::from_utf8(line).ok()?).ok()?;
         Some(Self { raw, fields: serde_json::from_str(raw.get()).ok()? })
     }
 
     /// How long it is.
-    pub fn bytes(&self) -> u64 {
+    pub(super) fn bytes(&self) -> u64 {
         self.raw.get().len() as u64
     }
 
-    pub fn is(&self, kind: &str) -> bool {
+    pub(super) fn is(&self, kind: &str) -> bool {
         member(self.fields.kind).is_some_and(|own| own == kind)
     }
 
-    pub fn id(&self) -> Option<Cow<'a, str>> {
+    pub(super) fn id(&self) -> Option<Cow<'a, str>> {
         member(self.fields.id)
     }
 
-    pub fn parent(&self) -> Option<Cow<'a, str>> {
+    pub(super) fn parent(&self) -> Option<Cow<'a, str>> {
         member(self.fields.parent)
     }
 
     /// The event that a `leaf` makes the end of the conversation.
-    pub fn target(&self) -> Option<Cow<'a, str>> {
+    pub(super) fn target(&self) -> Option<Cow<'a, str>> {
         member(self.fields.target)
     }
 
     /// Whether it was written beside the conversation.
-    pub fn is_aside(&self) -> bool {
+    pub(super) fn is_aside(&self) -> bool {
         member(self.fields.append_mode).is_some_and(|mode| mode == "side")
     }
 
     /// Whether it is a line of a trace, not of a conversation.
-    pub fn is_trace(&self) -> bool {
+    pub(super) fn is_trace(&self) -> bool {
         self.fields.trace.is_some()
     }
 
-    pub fn workspace(&self) -> Option<Box<str>> {
+    pub(super) fn workspace(&self) -> Option<Box<str>> {
         member(self.fields.cwd).and_then(|cwd| text::workspace(&cwd))
     }
 
     /// When it was written down.
-    pub fn time(&self) -> Option<i64> {
+    pub(super) fn time(&self) -> Option<i64> {
         time(self.fields.timestamp)
     }
 
     /// Who wrote it, if a person or a model did, and when.
-    pub fn spoken(&self) -> Option<Spoken<'a>> {
+    pub(super) fn spoken(&self) -> Option<Spoken<'a>> {
         let body = self.body()?;
         let role = match &*member(body.role)? {
             "user" => Role::User,
@@ -125,13 +125,13 @@ impl<'a> Event<'a> {
     }
 
     /// The text that a person wrote.
-    pub fn prompt(&self) -> Option<String> {
+    pub(super) fn prompt(&self) -> Option<String> {
         let spoken = self.spoken().filter(|spoken| spoken.role == Role::User)?;
         prompt::written(&spoken.text()?).map(str::to_owned)
     }
 
     /// The message that it is, if it is one.
-    pub fn message(&self) -> Option<Message> {
+    pub(super) fn message(&self) -> Option<Message> {
         let (role, content, timestamp_ms) = match &*member(self.fields.kind)? {
             "message" => {
                 let body = self.body()?;
@@ -196,7 +196,7 @@ impl Body<'_> {
 }
 
 /// What a person or a model wrote.
-pub struct Spoken<'a> {
+pub(super) struct Spoken<'a> {
     pub role: Role,
     pub model: Option<Cow<'a, str>>,
     pub timestamp_ms: Option<i64>,
@@ -205,7 +205,7 @@ pub struct Spoken<'a> {
 
 impl Spoken<'_> {
     /// Its text, without what is no text.
-    pub fn text(&self) -> Option<String> {
+    pub(super) fn text(&self) -> Option<String> {
         let texts: Vec<String> = blocks(self.content?)
             .into_iter()
             .filter_map(|block| match block {

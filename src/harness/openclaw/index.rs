@@ -35,7 +35,7 @@ enum Known {
     Other(serde::de::IgnoredAny),
 }
 
-pub fn read(path: &Path) -> Result<Reading, ReadError> {
+pub(super) fn read(path: &Path) -> Result<Reading, ReadError> {
     let file = open_regular(path)?;
     if file.metadata()?.len() == 0 {
         return Err(ReadError::Empty);

@@ -25,7 +25,7 @@ struct Gateway {
     state_dir: Option<PathBuf>,
 }
 
-pub fn read(root: &Root, sessions: &mut dyn Iterator<Item = &Session>) -> Activities {
+pub(super) fn read(root: &Root, sessions: &mut dyn Iterator<Item = &Session>) -> Activities {
     let temporary = root.path.join(TEMPORARY);
     let mut activities = Activities::at(temporary.clone());
     let users = match names(&temporary, Kind::Directory, |name| name.starts_with(OF_USER)) {

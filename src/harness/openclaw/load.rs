@@ -15,7 +15,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use std::ops::ControlFlow;
 
 /// The place behind all events.
-pub fn end(session: &Session, progress: &dyn Progress) -> Result<End, ReadError> {
+pub(super) fn end(session: &Session, progress: &dyn Progress) -> Result<End, ReadError> {
     let at = |position: Position| End { cursor: position.to_string(), count: None };
     if !session.parts.is_empty() {
         return Ok(at(Position::Part { part: 0, at: 0, rest: parts::ends(session, progress)? }));
@@ -50,7 +50,7 @@ fn last_listed(connection: &Connection, session: &str) -> rusqlite::Result<Optio
 }
 
 /// Reads one page.
-pub fn page(session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
+pub(super) fn page(session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
     let from = request.cursor.map(|cursor| Position::parse(cursor).ok_or(ReadError::Cursor)).transpose()?;
     let begin = || (Gathered::new(request), true);
     let take = |(gathered, ended): &mut (Gathered<Position>, bool), event: &Event<'_>, position: Position| {
@@ -69,7 +69,7 @@ pub fn page(session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadEr
 
 /// Goes through the events of the current branch, from the newest or from a place on. What is taken is begun anew where
 /// the database changed meanwhile.
-pub fn backwards<T>(
+pub(super) fn backwards<T>(
     session: &Session,
     from: Option<Position>,
     progress: &dyn Progress,

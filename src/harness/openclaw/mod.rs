@@ -42,7 +42,7 @@ const TAKEN_OVER: &str = "session-sqlite-import-archive";
 const OTHER_NAMES: [&str; 4] = [".clawdbot", ".moltbot", ".moldbot", ".qclaw"];
 
 /// The store of OpenClaw.
-pub struct OpenClaw;
+pub(super) struct OpenClaw;
 
 impl Store for OpenClaw {
     fn harness(&self) -> Harness {

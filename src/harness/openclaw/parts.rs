@@ -12,17 +12,17 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 /// The files of a session.
-pub fn files(session: &Session) -> impl Iterator<Item = &Path> {
+pub(super) fn files(session: &Session) -> impl Iterator<Item = &Path> {
     std::iter::once(&*session.location).chain(session.parts.iter().map(|part| &*part.path))
 }
 
 /// The positions behind all events.
-pub fn ends(session: &Session, progress: &dyn Progress) -> Result<Vec<FilePosition>, ReadError> {
+pub(super) fn ends(session: &Session, progress: &dyn Progress) -> Result<Vec<FilePosition>, ReadError> {
     files(session).map(|path| Ok((end_of_lines(&open_regular(path)?, progress)?, Chain::Leaf))).collect()
 }
 
 /// Goes through the events of all transcripts, from the newest or from a place on.
-pub fn backwards<T>(
+pub(super) fn backwards<T>(
     session: &Session,
     from: Option<Vec<FilePosition>>,
     progress: &dyn Progress,

@@ -4,11 +4,11 @@ use super::chain::Chain;
 use std::fmt;
 
 /// A position in one transcript, and what is looked for before it.
-pub type FilePosition = (u64, Chain);
+pub(super) type FilePosition = (u64, Chain);
 
 /// A position between two events.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Position {
+pub(super) enum Position {
     /// Before an event of the database's list of the current branch: its position, and its number.
     Listed(i64, i64),
     /// Behind an event of that list.
@@ -38,7 +38,7 @@ impl fmt::Display for Position {
 
 impl Position {
     /// The name of the event's own position, however it was found.
-    pub fn own(&self) -> String {
+    pub(super) fn own(&self) -> String {
         match self {
             Self::Listed(_, at) | Self::Behind(_, at) | Self::Row(at, _) => at.to_string(),
             Self::Line(at, _) => at.to_string(),
@@ -47,7 +47,7 @@ impl Position {
     }
 
     /// Reads a cursor.
-    pub fn parse(cursor: &str) -> Option<Self> {
+    pub(super) fn parse(cursor: &str) -> Option<Self> {
         let mut parts = cursor.splitn(3, ' ');
         let (kind, number, rest) = (parts.next()?, parts.next()?, parts.next()?);
         Some(match kind {

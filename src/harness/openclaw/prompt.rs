@@ -6,7 +6,7 @@ const CONTEXT: [&str; 2] = ["(untrusted metadata):", "(untrusted, for context):"
 const ELEMENTS: [&str; 3] = ["relevant-memories", "relevant_memories", "system-reminder"];
 
 /// The text without the context before it; `None` if nothing is left.
-pub fn written(text: &str) -> Option<&str> {
+pub(super) fn written(text: &str) -> Option<&str> {
     let mut rest = text.trim();
     while let Some(after) = without_time(rest).or_else(|| without_fence(rest)).or_else(|| without_element(rest)) {
         rest = after.trim_start();

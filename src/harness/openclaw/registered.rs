@@ -15,7 +15,7 @@ const REGISTER: &str = "state/openclaw.sqlite";
 const REGISTERED: u32 = 1_000;
 
 /// Takes the databases of the register as sources. This is the one thing that a walk must open to know where to look.
-pub fn walk(home: &Path, finder: &mut Finder) {
+pub(super) fn walk(home: &Path, finder: &mut Finder) {
     let register = home.join(REGISTER);
     if stamp(&register).is_none() {
         return;

@@ -22,7 +22,7 @@ struct Facts {
     model: Option<Box<str>>,
 }
 
-pub fn read(source: &Source, ends: &mut HeadTail) -> Result<Session, ReadError> {
+pub(super) fn read(source: &Source, ends: &mut HeadTail) -> Result<Session, ReadError> {
     let file = ends.open(&source.path)?;
     let mut facts = Facts::default();
     facts.take_head(&file, ends)?;

@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 /// Every session that has a message.
-pub fn read(source: &Source) -> Result<Reading, ReadError> {
+pub(super) fn read(source: &Source) -> Result<Reading, ReadError> {
     let sessions = read_list(source, |connection| {
         let Some(query) = listing(connection)? else { return Ok(None) };
         let mut sessions = Vec::new();
@@ -83,7 +83,7 @@ fn session(row: &Row<'_>, source: &Source) -> Option<Session> {
 }
 
 /// What a session is called until a model has named it.
-pub fn is_placeholder(title: &str) -> bool {
+pub(super) fn is_placeholder(title: &str) -> bool {
     let time = title.strip_prefix("New session - ").or_else(|| title.strip_prefix("Child session - "));
     time.is_some_and(|time| text::time(time).is_some())
 }
@@ -107,7 +107,7 @@ fn complete(connection: &Connection, session: &mut Session) -> rusqlite::Result<
 }
 
 /// What costs more to know.
-pub fn details(session: &Session, wanted: Wanted) -> Result<Details, ReadError> {
+pub(super) fn details(session: &Session, wanted: Wanted) -> Result<Details, ReadError> {
     read_session(session, wanted.progress, |connection| {
         let conversation = Conversation::open(connection, &session.id, limits::LINE_MAX)?;
         let mut details = Details::default();
@@ -135,7 +135,7 @@ pub fn details(session: &Session, wanted: Wanted) -> Result<Details, ReadError> 
 }
 
 /// The place behind all messages.
-pub fn end(session: &Session) -> Result<End, ReadError> {
+pub(super) fn end(session: &Session) -> Result<End, ReadError> {
     let end = read_session(session, None, |connection| {
         if !has_row(connection, "session", &session.id)? {
             return Ok(None);
@@ -165,7 +165,7 @@ pub fn end(session: &Session) -> Result<End, ReadError> {
 }
 
 /// One page of messages. Its place in the order is the cursor: a message's time and id.
-pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
+pub(super) fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
     let before = request.cursor.map(|cursor| Position::parse(cursor).ok_or(ReadError::Cursor)).transpose()?;
     let mut page = read_session(session, Some(request.progress), |connection| {
         let conversation = Conversation::open(connection, &session.id, limits::LINE_MAX)?;

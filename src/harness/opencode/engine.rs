@@ -8,19 +8,19 @@ use rusqlite::{Connection, Rows, Statement, params};
 use std::borrow::Cow;
 
 /// Whether the database has such messages.
-pub fn is_known(connection: &Connection) -> rusqlite::Result<bool> {
+pub(super) fn is_known(connection: &Connection) -> rusqlite::Result<bool> {
     let needed = ["id", "session_id", "type", "seq", "time_created", "data"];
     Ok(Columns::of(connection, "session_message")?.has_all(&needed))
 }
 
 /// Whether it has prompts that wait until the engine takes them in.
-pub fn has_inputs(connection: &Connection) -> rusqlite::Result<bool> {
+pub(super) fn has_inputs(connection: &Connection) -> rusqlite::Result<bool> {
     let needed = ["session_id", "prompt", "admitted_seq", "promoted_seq"];
     Ok(Columns::of(connection, "session_input")?.has_all(&needed))
 }
 
 /// Prepares the messages of one session before a number, in the order of their numbers.
-pub fn prepare<'c>(connection: &'c Connection, direction: &str, room: usize) -> rusqlite::Result<Statement<'c>> {
+pub(super) fn prepare<'c>(connection: &'c Connection, direction: &str, room: usize) -> rusqlite::Result<Statement<'c>> {
     connection.prepare(&format!(
         "select {}, {}, seq, time_created, {} from session_message where session_id = ?1 and seq < ?2 order by seq {direction}",
         short("id"),
@@ -30,12 +30,16 @@ pub fn prepare<'c>(connection: &'c Connection, direction: &str, room: usize) -> 
 }
 
 /// Begins to read them.
-pub fn query<'s>(statement: &'s mut Statement<'_>, session: &str, before: Option<i64>) -> rusqlite::Result<Rows<'s>> {
+pub(super) fn query<'s>(
+    statement: &'s mut Statement<'_>,
+    session: &str,
+    before: Option<i64>,
+) -> rusqlite::Result<Rows<'s>> {
     statement.query(params![session, before.unwrap_or(i64::MAX)])
 }
 
 /// The next message.
-pub fn next(rows: &mut Rows<'_>) -> rusqlite::Result<Option<Stored>> {
+pub(super) fn next(rows: &mut Rows<'_>) -> rusqlite::Result<Option<Stored>> {
     while let Some(row) = rows.next()? {
         let (Some(id), Some(seq)) = (column(row, 0).map(Cow::into_owned), integer(row, 2)) else { continue };
         return Ok(Some(Stored {
@@ -52,7 +56,11 @@ pub fn next(rows: &mut Rows<'_>) -> rusqlite::Result<Option<Stored>> {
 }
 
 /// How many messages of a session count, and the greatest number of all.
-pub fn extent(connection: &Connection, session: &str, before: Option<&str>) -> rusqlite::Result<(u64, Option<i64>)> {
+pub(super) fn extent(
+    connection: &Connection,
+    session: &str,
+    before: Option<&str>,
+) -> rusqlite::Result<(u64, Option<i64>)> {
     let query = format!(
         "select count(*) filter (where {}), max(seq) from session_message where session_id = ?1 and seq < ?3",
         Revert::CONDITION
@@ -63,12 +71,12 @@ pub fn extent(connection: &Connection, session: &str, before: Option<&str>) -> r
 }
 
 /// The prompt that waits, of one that is told as its row holds it.
-pub fn waiting_prompt(input: &str) -> Option<String> {
+pub(super) fn waiting_prompt(input: &str) -> Option<String> {
     crate::harness::text::value(input)?["text"].as_str().map(str::to_owned)
 }
 
 /// The columns of a list: the newest message of the second engine, whether there is one, and the first prompt that waits.
-pub fn listing(connection: &Connection) -> rusqlite::Result<String> {
+pub(super) fn listing(connection: &Connection) -> rusqlite::Result<String> {
     let messages = if is_known(connection)? {
         "(select time_created from session_message
           where session_id = session.id and type in ('user', 'assistant') and time_created < 9e18

@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// One session.
-pub fn read(source: &Source) -> Result<Session, ReadError> {
+pub(super) fn read(source: &Source) -> Result<Session, ReadError> {
     let info = info(&source.path)?;
     let conversation = Conversation::open(&source.path, &info)?;
     let mut session = Session::new(stem(&source.path), source);
@@ -41,7 +41,7 @@ pub fn read(source: &Source) -> Result<Session, ReadError> {
 }
 
 /// What costs more to know.
-pub fn details(session: &Session, wanted: Wanted) -> Result<Details, ReadError> {
+pub(super) fn details(session: &Session, wanted: Wanted) -> Result<Details, ReadError> {
     let conversation = Conversation::open(&session.location, &info(&session.location)?)?;
     let mut details = Details::default();
     if wanted.topics {
@@ -58,7 +58,7 @@ pub fn details(session: &Session, wanted: Wanted) -> Result<Details, ReadError> 
 }
 
 /// The place behind all messages.
-pub fn end(session: &Session) -> Result<End, ReadError> {
+pub(super) fn end(session: &Session) -> Result<End, ReadError> {
     let conversation = Conversation::open(&session.location, &info(&session.location)?)?;
     // No id follows on another one but with a letter more.
     let cursor = conversation.messages.last().map(|id| format!("{id} ")).unwrap_or_default();
@@ -66,7 +66,7 @@ pub fn end(session: &Session) -> Result<End, ReadError> {
 }
 
 /// One page of messages. The cursor is the id of the oldest that is in it.
-pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
+pub(super) fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
     let mut conversation = Conversation::open(&session.location, &info(&session.location)?)?;
     if let Some(cursor) = request.cursor {
         if !cursor.starts_with("msg_") {

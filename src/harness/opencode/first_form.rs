@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 /// A message's record and its parts, in the form of the first engine.
-pub fn in_first_form(kind: &str, mut data: Value) -> (Value, Vec<Value>) {
+pub(super) fn in_first_form(kind: &str, mut data: Value) -> (Value, Vec<Value>) {
     let mut record = json!({"role": kind, "time": data["time"].take()});
     let said = |text: &mut Value| text.is_string().then(|| json!({"type": "text", "text": text.take()}));
     let parts = match kind {

@@ -28,7 +28,7 @@ const DIRECTORY: &str = "opencode";
 const DATABASE: &str = "opencode.db";
 
 /// The store of OpenCode.
-pub struct OpenCode;
+pub(super) struct OpenCode;
 
 impl Store for OpenCode {
     fn harness(&self) -> Harness {

@@ -8,7 +8,7 @@ use crate::protocol::{Block, LastMessage, Message, Role};
 use serde_json::{Value, json};
 
 /// A message as it is kept.
-pub struct Stored {
+pub(super) struct Stored {
     pub id: String,
     /// The whole number that orders it, where one does.
     pub at: Option<i64>,
@@ -24,7 +24,7 @@ pub struct Stored {
 }
 
 /// A message that was looked into.
-pub struct Opened {
+pub(super) struct Opened {
     id: String,
     created_ms: Option<i64>,
     record: Value,
@@ -33,39 +33,39 @@ pub struct Opened {
 }
 
 /// From where on a person took the conversation back.
-pub struct Revert {
+pub(super) struct Revert {
     message: String,
     part: Option<String>,
 }
 
 impl Revert {
-    pub fn of(revert: &Value) -> Option<Self> {
+    pub(super) fn of(revert: &Value) -> Option<Self> {
         let member = |name: &str| revert[name].as_str().map(str::to_owned);
         Some(Self { message: member("messageID")?, part: member("partID") })
     }
 
     /// The condition that a message still counts, where `?2` is what [`Self::before`] says.
-    pub const CONDITION: &'static str = "(?2 is null or id < ?2)";
+    pub(super) const CONDITION: &'static str = "(?2 is null or id < ?2)";
 
     /// The id before which all messages count: that of the message, or the one behind it where a part of it counts.
-    pub fn before(&self) -> String {
+    pub(super) fn before(&self) -> String {
         self.message.clone() + if self.part.is_some() { " " } else { "" }
     }
 
     /// Whether a message still counts.
-    pub fn keeps(&self, id: &str) -> bool {
+    pub(super) fn keeps(&self, id: &str) -> bool {
         id < self.message.as_str() || (id == self.message && self.part.is_some())
     }
 
     /// Whether a part still counts.
-    pub fn keeps_part(&self, message: &str, part: &str) -> bool {
+    pub(super) fn keeps_part(&self, message: &str, part: &str) -> bool {
         message != self.message || self.part.as_deref().is_none_or(|first| part < first)
     }
 }
 
 impl Stored {
     /// The name of its place in the order of all.
-    pub fn place(&self) -> String {
+    pub(super) fn place(&self) -> String {
         match &self.second {
             Some((seq, _)) => format!("{seq}/{}", self.id),
             None => format!("{}:{}", self.at.map(|at| at.to_string()).unwrap_or_default(), self.id),
@@ -73,12 +73,12 @@ impl Stored {
     }
 
     /// How many bytes of it were loaded.
-    pub fn bytes(&self) -> u64 {
+    pub(super) fn bytes(&self) -> u64 {
         self.parts.iter().map(|(_, part)| part.len()).chain([self.record.len()]).sum::<usize>() as u64
     }
 
     /// Looks into it. What is no JSON is kept as the text that it is.
-    pub fn open(self) -> Opened {
+    pub(super) fn open(self) -> Opened {
         let value = |record: String| text::value(&record).unwrap_or(Value::String(record));
         let record = value(self.record);
         let (record, parts) = match &self.second {
@@ -92,32 +92,32 @@ impl Stored {
 }
 
 impl Opened {
-    pub fn created_ms(&self) -> Option<i64> {
+    pub(super) fn created_ms(&self) -> Option<i64> {
         self.created_ms
     }
 
-    pub fn is_user(&self) -> bool {
+    pub(super) fn is_user(&self) -> bool {
         self.record["role"] == "user"
     }
 
     /// Whether the model is still at it.
-    pub fn is_unfinished(&self) -> bool {
+    pub(super) fn is_unfinished(&self) -> bool {
         let time = &self.record["time"];
         self.is_assistant() && time.is_object() && time["completed"].is_null() && self.record["error"].is_null()
     }
 
-    pub fn is_assistant(&self) -> bool {
+    pub(super) fn is_assistant(&self) -> bool {
         self.record["role"] == "assistant"
     }
 
     /// The model that answered, or that a person asked.
-    pub fn model(&self) -> Option<Box<str>> {
+    pub(super) fn model(&self) -> Option<Box<str>> {
         let model = self.record["modelID"].as_str().or_else(|| self.record["model"]["modelID"].as_str());
         model.filter(|model| !model.is_empty()).map(Box::from)
     }
 
     /// The directory in which it was answered.
-    pub fn workspace(&self) -> Option<Box<str>> {
+    pub(super) fn workspace(&self) -> Option<Box<str>> {
         self.record["path"]["cwd"].as_str().and_then(text::workspace)
     }
 
@@ -130,24 +130,24 @@ impl Opened {
     }
 
     /// What a person asked.
-    pub fn prompt(&self) -> Option<String> {
+    pub(super) fn prompt(&self) -> Option<String> {
         if self.is_user() { self.spoken() } else { None }
     }
 
     /// Whether a person or a model wrote it.
-    pub fn is_genuine(&self) -> bool {
+    pub(super) fn is_genuine(&self) -> bool {
         let attached = || self.parts.iter().any(|part| part["type"] == "file");
         self.is_assistant() || (self.is_user() && (self.spoken().is_some() || attached()))
     }
 
     /// The same for an inventory; `None` without text.
-    pub fn last_message(&self) -> Option<LastMessage> {
+    pub(super) fn last_message(&self) -> Option<LastMessage> {
         let role = if self.is_user() { Role::User } else { Role::Assistant };
         Some(LastMessage { role, text: text::excerpt(&self.spoken()?)?, timestamp_ms: self.created_ms })
     }
 
     /// The normal form.
-    pub fn into_message(self) -> Message {
+    pub(super) fn into_message(self) -> Message {
         let known = self.is_user() || self.is_assistant();
         let role = match known {
             true if self.is_user() => Role::User,

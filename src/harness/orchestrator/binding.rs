@@ -55,7 +55,7 @@ struct Worker<'a> {
 }
 
 /// The bindings of a database.
-pub fn read(source: &Source) -> Result<Vec<Session>, ReadError> {
+pub(super) fn read(source: &Source) -> Result<Vec<Session>, ReadError> {
     let home = source.path.parent().unwrap_or(&source.path);
     let scope = resolve(&home.join("sessions"));
     let scope = scope.to_str().ok_or(ReadError::NotUtf8)?;

@@ -20,7 +20,7 @@ const PROFILES: &str = "profiles";
 const DEFAULT_PROFILE: &str = "default";
 
 /// The store of the Supercode orchestrator.
-pub struct Orchestrator;
+pub(super) struct Orchestrator;
 
 impl Store for Orchestrator {
     fn harness(&self) -> Harness {

@@ -15,7 +15,7 @@ use std::fs::File;
 
 /// A place on a branch: between what follows it and the entry that comes next.
 #[derive(Clone)]
-pub struct Place {
+pub(super) struct Place {
     /// What comes next ends here or before.
     end: u64,
     next: Next,
@@ -34,7 +34,7 @@ enum Next {
 
 impl Place {
     /// Behind the last of a file's entries.
-    pub fn end(size: u64) -> Self {
+    pub(super) fn end(size: u64) -> Self {
         Self { end: size, next: Next::Any }
     }
 
@@ -53,7 +53,7 @@ impl Place {
 }
 
 /// A branch that is gone up.
-pub struct Branch<'a> {
+pub(super) struct Branch<'a> {
     lines: Backward<'a, File>,
     place: Place,
     /// Whether entries have no ids: each follows the one before it.
@@ -61,7 +61,7 @@ pub struct Branch<'a> {
 }
 
 impl<'a> Branch<'a> {
-    pub fn new(file: &'a File, place: Place, progress: &'a dyn Progress) -> Result<Self, ReadError> {
+    pub(super) fn new(file: &'a File, place: Place, progress: &'a dyn Progress) -> Result<Self, ReadError> {
         let mut head = vec![0; limits::HEAD_FIRST];
         let count = read_at(file, &mut head, 0)?;
         let first = first_record(&head[..count]).and_then(Record::parse);
@@ -70,7 +70,7 @@ impl<'a> Branch<'a> {
     }
 
     /// The next entry, and where its line begins.
-    pub fn next_entry(&mut self) -> Result<Option<(u64, Vec<u8>)>, ReadError> {
+    pub(super) fn next_entry(&mut self) -> Result<Option<(u64, Vec<u8>)>, ReadError> {
         while self.place.next != Next::None {
             let Some((at, line)) = self.lines.record()? else { break };
             let Some(record) = Record::parse(line).filter(|record| !record.is("session")) else { continue };
@@ -102,13 +102,13 @@ impl<'a> Branch<'a> {
 }
 
 /// The place behind all entries that are whole.
-pub fn end(session: &Session, progress: &dyn Progress) -> Result<End, ReadError> {
+pub(super) fn end(session: &Session, progress: &dyn Progress) -> Result<End, ReadError> {
     let end = end_of_lines(&open_regular(&session.location)?, progress)?;
     Ok(End { cursor: Place::end(end).cursor(), count: None })
 }
 
 /// Reads one page.
-pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
+pub(super) fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
     let file = open_regular(&session.location)?;
     let size = file.metadata()?.len();
     let place = match request.cursor {

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::fs::File;
 
 /// Reads what is wanted of a session.
-pub fn read(session: &Session, wanted: Wanted) -> Result<Details, ReadError> {
+pub(super) fn read(session: &Session, wanted: Wanted) -> Result<Details, ReadError> {
     let file = open_regular(&session.location)?;
     let mut details = Details::default();
     if wanted.topics || wanted.message_count {

@@ -67,7 +67,7 @@ fn owned(text: Option<impl AsRef<str>>) -> Option<Box<str>> {
 }
 
 /// Reads a session from the two ends of its file.
-pub fn session(source: &Source, ends: &mut HeadTail) -> Result<Session, ReadError> {
+pub(super) fn session(source: &Source, ends: &mut HeadTail) -> Result<Session, ReadError> {
     let file = ends.open(&source.path)?;
     let head = loop {
         let head = Facts::of(ends.head());

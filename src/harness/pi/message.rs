@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 type Object = Map<String, Value>;
 
 /// The message that an entry is; `None` where it only changes how the session goes on.
-pub fn of(record: &Record<'_>) -> Option<Message> {
+pub(super) fn of(record: &Record<'_>) -> Option<Message> {
     let summary = || member(record.summary).map(|text| vec![Block::Text { text: text.into_owned() }]);
     let own = |content| Some((Role::System, content));
     let (role, content, inner) = match record.kind().as_ref() {

@@ -26,7 +26,7 @@ const HOME: &str = "PI_CODING_AGENT_DIR";
 const DIRECTORY: &str = "PI_CODING_AGENT_SESSION_DIR";
 
 /// The store of pi.
-pub struct Pi;
+pub(super) struct Pi;
 
 impl Store for Pi {
     fn harness(&self) -> Harness {

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 /// A line, as far as it matters here. Every member may be of any kind.
 #[derive(Deserialize)]
-pub struct Record<'a> {
+pub(super) struct Record<'a> {
     #[serde(borrow, rename = "type")]
     kind: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -37,7 +37,7 @@ pub struct Record<'a> {
 
 /// What a person or a model said.
 #[derive(Deserialize)]
-pub struct Spoken<'a> {
+pub(super) struct Spoken<'a> {
     #[serde(borrow)]
     role: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -49,29 +49,29 @@ pub struct Spoken<'a> {
 }
 
 impl<'a> Record<'a> {
-    pub fn parse(line: &'a [u8]) -> Option<Self> {
+    pub(super) fn parse(line: &'a [u8]) -> Option<Self> {
         serde_json::from_str(std::str::from_utf8(line).ok()?).ok()
     }
 
-    pub fn kind(&self) -> Cow<'a, str> {
+    pub(super) fn kind(&self) -> Cow<'a, str> {
         member(self.kind).unwrap_or_default()
     }
 
-    pub fn is(&self, kind: &str) -> bool {
+    pub(super) fn is(&self, kind: &str) -> bool {
         self.kind() == kind
     }
 
-    pub fn time(&self) -> Option<i64> {
+    pub(super) fn time(&self) -> Option<i64> {
         member(self.timestamp).and_then(|time| text::time(&time))
     }
 
     /// Whether this is the header of a session from before entries had ids: each follows the one before it.
-    pub fn begins_a_list(&self) -> bool {
+    pub(super) fn begins_a_list(&self) -> bool {
         self.is("session") && self.version.is_none_or(|version| version.get() == "1")
     }
 
     /// What a person or a model said, by which of them.
-    pub fn spoken(&self) -> Option<(Role, Spoken<'a>)> {
+    pub(super) fn spoken(&self) -> Option<(Role, Spoken<'a>)> {
         let spoken: Spoken<'a> =
             self.message.filter(|_| self.is("message")).and_then(|raw| serde_json::from_str(raw.get()).ok())?;
         match member(spoken.role)?.as_ref() {
@@ -84,7 +84,7 @@ impl<'a> Record<'a> {
 
 impl<'a> Spoken<'a> {
     /// The text, of its own or of text blocks.
-    pub fn text(&self) -> Option<Cow<'a, str>> {
+    pub(super) fn text(&self) -> Option<Cow<'a, str>> {
         #[derive(Deserialize)]
         struct Block<'a> {
             #[serde(borrow, rename = "type")]
@@ -103,7 +103,7 @@ impl<'a> Spoken<'a> {
         (!texts.is_empty()).then(|| Cow::Owned(texts.join("\n")))
     }
 
-    pub fn time(&self) -> Option<i64> {
+    pub(super) fn time(&self) -> Option<i64> {
         self.timestamp?.get().parse().ok()
     }
 }

@@ -10,7 +10,7 @@ use std::io::BufReader;
 use std::ops::ControlFlow;
 
 /// Reads what is wanted of a session.
-pub fn read(session: &Session, wanted: Wanted) -> Result<Details, ReadError> {
+pub(super) fn read(session: &Session, wanted: Wanted) -> Result<Details, ReadError> {
     let mut ends = HeadTail::default();
     let file = ends.open(&session.location)?;
     let mut details = Details::default();

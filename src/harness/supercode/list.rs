@@ -55,7 +55,7 @@ impl<'a> Side<'a> {
 }
 
 /// Reads a session.
-pub fn session(source: &Source, ends: &mut HeadTail) -> Result<Session, ReadError> {
+pub(super) fn session(source: &Source, ends: &mut HeadTail) -> Result<Session, ReadError> {
     let name = walk::stem(&source.path);
     if !ids::is_usable(name) {
         return Err(ReadError::Name);

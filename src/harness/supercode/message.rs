@@ -16,7 +16,7 @@ type Object = Map<String, Value>;
 
 /// A line, as far as a list needs it.
 #[derive(Deserialize)]
-pub struct Line<'a> {
+pub(super) struct Line<'a> {
     #[serde(borrow)]
     role: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -24,12 +24,12 @@ pub struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    pub fn parse(line: &'a [u8]) -> Option<Self> {
+    pub(super) fn parse(line: &'a [u8]) -> Option<Self> {
         serde_json::from_str(std::str::from_utf8(line).ok()?).ok()
     }
 
     /// Whose message it is; `None` where it is neither a person's nor the model's.
-    pub fn role(&self) -> Option<Role> {
+    pub(super) fn role(&self) -> Option<Role> {
         match member(self.role)?.as_ref() {
             "user" => Some(Role::User),
             "assistant" => Some(Role::Assistant),
@@ -38,7 +38,7 @@ impl<'a> Line<'a> {
     }
 
     /// The text, of its own or of its parts.
-    pub fn text(&self) -> Option<Cow<'a, str>> {
+    pub(super) fn text(&self) -> Option<Cow<'a, str>> {
         let content = self.content?;
         if let Some(text) = text::string(content) {
             return Some(text);
@@ -50,13 +50,13 @@ impl<'a> Line<'a> {
 }
 
 /// The place behind all lines that are whole.
-pub fn end(session: &Session, progress: &dyn Progress) -> Result<End, ReadError> {
+pub(super) fn end(session: &Session, progress: &dyn Progress) -> Result<End, ReadError> {
     let end = end_of_lines(&open_regular(&session.location)?, progress)?;
     Ok(End { cursor: end.to_string(), count: None })
 }
 
 /// Reads one page.
-pub fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
+pub(super) fn load(session: &Session, request: &PageRequest<'_>) -> Result<Page, ReadError> {
     let file = open_regular(&session.location)?;
     let end = request.cursor.map(|cursor| cursor.parse().map_err(|_| ReadError::Cursor)).transpose()?;
     let mut lines = Backward::of(&file, end, request.progress)?;

@@ -26,7 +26,7 @@ const HOME: &str = "SUPERCODE_HOME";
 const META: &str = ".meta.json";
 
 /// The store of Supercode.
-pub struct Supercode;
+pub(super) struct Supercode;
 
 /// Where Supercode keeps what it keeps.
 pub(super) fn home(environment: &Environment<'_>) -> Option<Home> {

@@ -55,7 +55,7 @@ struct Model {
 
 impl Known {
     /// Takes in what an agent answers when a session is made or loaded.
-    pub fn session(&mut self, answer: &Value) {
+    pub(super) fn session(&mut self, answer: &Value) {
         if let Some(modes) = member::<SessionModeState>(answer, "modes") {
             let found = modes.available_modes.iter().map(|mode| choice(&mode.id.0, &mode.name));
             self.facts.modes = found.take(limits::AGENT_CHOICES).collect();
@@ -72,7 +72,7 @@ impl Known {
     }
 
     /// Takes in the options of the session, where there are any.
-    pub fn options(&mut self, holder: &Value) {
+    pub(super) fn options(&mut self, holder: &Value) {
         let Some(Value::Array(options)) = holder.get("configOptions") else { return };
         for option in options.iter().filter_map(|option| SessionConfigOption::deserialize(option).ok()) {
             let SessionConfigKind::Select(select) = &option.kind else { continue };
@@ -96,7 +96,7 @@ impl Known {
     }
 
     /// Takes in what an update says.
-    pub fn update(&mut self, sent: &Value) {
+    pub(super) fn update(&mut self, sent: &Value) {
         match SessionUpdate::deserialize(sent) {
             Ok(SessionUpdate::AvailableCommandsUpdate(update)) => {
                 let commands = update.available_commands.iter().take(limits::AGENT_CHOICES);

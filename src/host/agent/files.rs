@@ -21,7 +21,7 @@ pub(super) enum Job {
 
 impl Job {
     /// What `fs/read_text_file` and `fs/write_text_file` ask.
-    pub fn of(method: &str, params: &Value) -> Result<Self, Error> {
+    pub(super) fn of(method: &str, params: &Value) -> Result<Self, Error> {
         let unclear = |error: serde_json::Error| invalid(error.to_string());
         if method == "fs/read_text_file" {
             let mut request = ReadTextFileRequest::deserialize(params).map_err(unclear)?;
@@ -62,12 +62,12 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    pub fn new(root: Arc<Root>) -> Self {
+    pub(super) fn new(root: Arc<Root>) -> Self {
         Self { root, waiting: VecDeque::new(), bytes: 0, now: None }
     }
 
     /// Puts one behind the others.
-    pub fn push(&mut self, id: &Value, job: Job) -> Result<(), Error> {
+    pub(super) fn push(&mut self, id: &Value, job: Job) -> Result<(), Error> {
         if self.waiting.len() >= limits::AGENT_FILES || self.bytes + job.bytes() > limits::AGENT_FILES_BYTES {
             return Err(busy("for files"));
         }
@@ -77,19 +77,19 @@ impl Queue {
     }
 
     /// Forgets one that was not begun. Whether there was such a one.
-    pub fn take_back(&mut self, id: &Value) -> bool {
+    pub(super) fn take_back(&mut self, id: &Value) -> bool {
         let Some(at) = self.waiting.iter().position(|(waiting, _)| waiting == id) else { return false };
         self.bytes -= self.waiting.remove(at).map_or(0, |(_, job)| job.bytes());
         true
     }
 
     /// Whether one could begin.
-    pub fn waits(&self) -> bool {
+    pub(super) fn waits(&self) -> bool {
         self.now.is_none() && !self.waiting.is_empty()
     }
 
     /// Begins the next one.
-    pub fn begin(&mut self) {
+    pub(super) fn begin(&mut self) {
         let Some((id, job)) = self.waiting.pop_front() else { return };
         self.bytes -= job.bytes();
         let root = Arc::clone(&self.root);
@@ -97,7 +97,7 @@ impl Queue {
     }
 
     /// The answer to the one that is done now; never where none is. May be dropped and called again.
-    pub async fn done(&mut self) -> (Value, Answer) {
+    pub(super) async fn done(&mut self) -> (Value, Answer) {
         let Some((_, now)) = &mut self.now else { return std::future::pending().await };
         let answer = now.await.unwrap_or_else(|_| Err(Error::internal_error()));
         (self.now.take().map(|(id, _)| id).unwrap_or_default(), answer)

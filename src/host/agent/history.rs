@@ -20,7 +20,7 @@ struct Kept {
 }
 
 impl History {
-    pub fn push(&mut self, event: Event) {
+    pub(super) fn push(&mut self, event: Event) {
         let message = event.payload.get("raw").and_then(|raw| raw.get("messageId")).and_then(Value::as_str);
         let message = message.map(str::to_owned);
         let more = event.payload.get("text").and_then(Value::as_str).unwrap_or_default();
@@ -47,7 +47,7 @@ impl History {
     }
 
     /// All of it, oldest first.
-    pub fn events(self) -> Vec<Event> {
+    pub(super) fn events(self) -> Vec<Event> {
         self.events.into_iter().map(|kept| kept.event).collect()
     }
 }

@@ -17,7 +17,7 @@ pub(super) struct Outside {
 
 impl Outside {
     /// Takes note of an event. Returns whether it shows that work outside of a turn began.
-    pub fn note(&mut self, event: &Event, in_turn: bool, now: Instant) -> bool {
+    pub(super) fn note(&mut self, event: &Event, in_turn: bool, now: Instant) -> bool {
         let call = event.payload.get("id").and_then(Value::as_str);
         match event.kind {
             "tool_call_started" if !in_turn && self.open.len() < limits::AGENT_TOOLS => {
@@ -38,22 +38,22 @@ impl Outside {
     }
 
     /// Whether the agent works outside of a turn.
-    pub fn is_working(&self) -> bool {
+    pub(super) fn is_working(&self) -> bool {
         self.until.is_some()
     }
 
     /// Whether a tool call began outside of a turn and is not completed.
-    pub fn is_open(&self, call: &str) -> bool {
+    pub(super) fn is_open(&self, call: &str) -> bool {
         self.open.contains(call)
     }
 
     /// When the agent counts as idle unless it sends something.
-    pub fn until(&self) -> Option<Instant> {
+    pub(super) fn until(&self) -> Option<Instant> {
         self.until
     }
 
     /// Ends the work. Returns whether there was any.
-    pub fn end(&mut self) -> bool {
+    pub(super) fn end(&mut self) -> bool {
         self.open.clear();
         self.until.take().is_some()
     }

@@ -72,7 +72,7 @@ pub(super) fn ask(
 
 impl Question {
     /// Waits for the decision; what the agent is told. Nobody there who decides, or a turn that is cancelled, cancels it.
-    pub async fn answered(self, cancelled: CancellationToken) -> Value {
+    pub(super) async fn answered(self, cancelled: CancellationToken) -> Value {
         let decided = tokio::select! {
             biased;
             () = cancelled.cancelled() => None,

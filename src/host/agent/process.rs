@@ -76,7 +76,7 @@ pub(super) struct Process {
 }
 
 impl Process {
-    pub fn start(command_line: &[OsString], workspace: &Path) -> Result<Self, Error> {
+    pub(super) fn start(command_line: &[OsString], workspace: &Path) -> Result<Self, Error> {
         let (program, arguments) = command_line.split_first().ok_or(Error::NoCommand)?;
         let mut command = command(program, workspace);
         command.args(arguments).stdin(Stdio::piped());
@@ -102,26 +102,26 @@ impl Process {
         })
     }
 
-    pub fn pid(&self) -> i32 {
+    pub(super) fn pid(&self) -> i32 {
         self.group.pid()
     }
 
     /// Puts a line behind those that it has not read.
-    pub fn send(&mut self, line: &[u8]) {
+    pub(super) fn send(&mut self, line: &[u8]) {
         if self.input.is_some() {
             self.unread.extend(line);
         }
     }
 
     /// Whether the agent has read most of what it was sent, so that it may be sent a file.
-    pub fn has_room(&self) -> bool {
+    pub(super) fn has_room(&self) -> bool {
         self.unread.len() < limits::AGENT_ROOM
     }
 
     /// The next message, while what waits for the agent is written; how it ended when nothing more comes. `None`: there is
     /// room again. Nothing is read while it may not be, or while the agent does not read. May be dropped at any time and
     /// called again.
-    pub async fn next(&mut self, may_read: bool) -> Result<Option<Message>, Gone> {
+    pub(super) async fn next(&mut self, may_read: bool) -> Result<Option<Message>, Gone> {
         if let Some(held) = self.held.take() {
             return Ok(Some(held));
         }
@@ -236,14 +236,14 @@ impl Process {
     }
 
     /// The last that it wrote for a person: on its standard error, and on its output since its last message.
-    pub fn last_words(&self) -> String {
+    pub(super) fn last_words(&self) -> String {
         let on_error = self.stderr.lock().unwrap_or_else(PoisonError::into_inner).clean();
         let words = [on_error, self.said.clean()];
         words.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join("\n")
     }
 
     /// Ends it: by the end of its input, else by asking it, else at once.
-    pub async fn close(&mut self) -> Gone {
+    pub(super) async fn close(&mut self) -> Gone {
         self.input = None;
         self.unread = VecDeque::new();
         if let Some(gone) = self.ended_within(limits::AGENT_END).await {

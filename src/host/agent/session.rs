@@ -79,7 +79,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub fn new(process: Process, options: Options, root: Root) -> Self {
+    pub(super) fn new(process: Process, options: Options, root: Root) -> Self {
         let root = Arc::new(root);
         Self {
             process,
@@ -103,7 +103,7 @@ impl Session {
     }
 
     /// From now on questions are asked and changes told. Answers what is known now.
-    pub fn ready(&mut self) -> Facts {
+    pub(super) fn ready(&mut self) -> Facts {
         self.is_ready = true;
         self.facts = self.known.facts.clone();
         self.facts.clone()
@@ -117,13 +117,13 @@ impl Session {
     }
 
     /// Asks for a step on the way to being ready; its answer will stand in `stepped`.
-    pub fn step(&mut self, method: &str, params: &impl Serialize) {
+    pub(super) fn step(&mut self, method: &str, params: &impl Serialize) {
         self.stepped = None;
         self.request(method, params, Waiting::Step);
     }
 
     /// Goes on until something happened: a message, an answer that is ready, a time that is up.
-    pub async fn go_on(&mut self) -> Result<(), Gone> {
+    pub(super) async fn go_on(&mut self) -> Result<(), Gone> {
         let until = self.until();
         tokio::select! {
             message = self.process.next(self.told.is_empty() || !self.is_ready) => {
@@ -246,7 +246,7 @@ impl Session {
     }
 
     /// Does what the host asks.
-    pub fn ask(&mut self, ask: Ask) {
+    pub(super) fn ask(&mut self, ask: Ask) {
         match ask {
             Ask::Prompt(prompt) => self.prompt(prompt),
             Ask::Cancel => self.cancel(),
@@ -368,7 +368,7 @@ impl Session {
     }
 
     /// What is told last: nobody waits any more for what will not come.
-    pub fn ended(&mut self, gone: Gone) {
+    pub(super) fn ended(&mut self, gone: Gone) {
         for (_, waiting) in self.waiting.drain() {
             if let Waiting::Switched { reply, .. } = waiting {
                 let _ = reply.send(Err(format!("the agent is gone: {}", gone.how)));

@@ -13,11 +13,11 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    pub fn new(max: usize) -> Self {
+    pub(super) fn new(max: usize) -> Self {
         Self { max, ..Self::default() }
     }
 
-    pub fn push(&mut self, bytes: &[u8]) {
+    pub(super) fn push(&mut self, bytes: &[u8]) {
         let over = (self.bytes.len() + bytes.len()).saturating_sub(self.max);
         self.is_cut |= over > 0;
         self.bytes.drain(..over.min(self.bytes.len()));
@@ -26,12 +26,12 @@ impl Tail {
     }
 
     /// Whether earlier bytes were dropped.
-    pub fn is_cut(&self) -> bool {
+    pub(super) fn is_cut(&self) -> bool {
         self.is_cut
     }
 
     /// The text, beginning with a whole character. Bytes that are none are replaced.
-    pub fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let bytes: Vec<u8> = self.bytes.iter().copied().collect();
         let continues = |byte: &&u8| self.is_cut && **byte & 0xC0 == 0x80;
         let skipped = bytes.iter().take(3).take_while(continues).count();
@@ -39,7 +39,7 @@ impl Tail {
     }
 
     /// The same for a person: of control characters only line feeds are left.
-    pub fn clean(&self) -> String {
+    pub(super) fn clean(&self) -> String {
         let text = self.text();
         let clean: String = text.chars().filter(|c| !c.is_control() || *c == '\n').collect();
         clean.trim().to_owned()

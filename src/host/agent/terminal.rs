@@ -48,12 +48,12 @@ pub(super) struct Terminals {
 }
 
 impl Terminals {
-    pub fn new(workspace: Arc<Root>) -> Self {
+    pub(super) fn new(workspace: Arc<Root>) -> Self {
         Self { workspace, open: HashMap::new(), count: 0, released: VecDeque::new() }
     }
 
     /// Answers `terminal/create`.
-    pub fn create(&mut self, request: &CreateTerminalRequest) -> Result<Value, Error> {
+    pub(super) fn create(&mut self, request: &CreateTerminalRequest) -> Result<Value, Error> {
         if self.open.len() >= limits::AGENT_TERMINALS {
             return Err(invalid(format!("{} terminals are open; release one first", limits::AGENT_TERMINALS)));
         }
@@ -84,7 +84,7 @@ impl Terminals {
     }
 
     /// Answers `terminal/output`.
-    pub fn output(&self, id: &TerminalId) -> Result<Value, Error> {
+    pub(super) fn output(&self, id: &TerminalId) -> Result<Value, Error> {
         let terminal = self.find(id)?;
         let status = terminal.status.borrow().clone();
         let output = terminal.output.lock().unwrap_or_else(PoisonError::into_inner);
@@ -92,7 +92,10 @@ impl Terminals {
     }
 
     /// Answers `terminal/wait_for_exit` when the command has ended.
-    pub fn exit(&self, id: &TerminalId) -> Result<impl Future<Output = Result<Value, Error>> + Send + use<>, Error> {
+    pub(super) fn exit(
+        &self,
+        id: &TerminalId,
+    ) -> Result<impl Future<Output = Result<Value, Error>> + Send + use<>, Error> {
         let mut status = self.find(id)?.status.clone();
         Ok(async move {
             let ended = status.wait_for(Option::is_some).await.map_err(Error::into_internal_error)?;
@@ -101,7 +104,7 @@ impl Terminals {
     }
 
     /// Answers `terminal/kill`: the command ends, what it wrote stays.
-    pub fn kill(&mut self, id: &TerminalId) -> Result<Value, Error> {
+    pub(super) fn kill(&mut self, id: &TerminalId) -> Result<Value, Error> {
         self.find(id)?;
         if let Some(terminal) = self.open.get_mut(id.0.as_ref()) {
             let end = CancellationToken::new().drop_guard();
@@ -111,7 +114,7 @@ impl Terminals {
     }
 
     /// Answers `terminal/release`.
-    pub fn release(&mut self, id: &TerminalId) -> Result<Value, Error> {
+    pub(super) fn release(&mut self, id: &TerminalId) -> Result<Value, Error> {
         let text = self.find(id)?.text();
         self.open.remove(id.0.as_ref());
         if self.released.len() == limits::AGENT_TERMINALS {
@@ -122,7 +125,7 @@ impl Terminals {
     }
 
     /// What a terminal wrote.
-    pub fn text(&self, id: &str) -> Option<String> {
+    pub(super) fn text(&self, id: &str) -> Option<String> {
         let released = || self.released.iter().find(|(known, _)| known == id).map(|(_, text)| text.clone());
         self.open.get(id).map(Terminal::text).or_else(released)
     }

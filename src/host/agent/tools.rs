@@ -61,12 +61,17 @@ pub(super) struct Tools(VecDeque<Tool>);
 
 impl Tools {
     /// One that is known.
-    pub fn get(&self, id: &str) -> Option<&Tool> {
+    pub(super) fn get(&self, id: &str) -> Option<&Tool> {
         self.0.iter().rev().find(|tool| tool.id == id)
     }
 
     /// Merges what is said of a call. `None` for an id that nobody makes in earnest, and which would be kept.
-    pub fn learn(&mut self, id: &str, fields: &ToolCallUpdateFields, meta: &Value) -> Option<(&mut Tool, Change)> {
+    pub(super) fn learn(
+        &mut self,
+        id: &str,
+        fields: &ToolCallUpdateFields,
+        meta: &Value,
+    ) -> Option<(&mut Tool, Change)> {
         if id.len() > limits::AGENT_WORDS {
             return None;
         }
@@ -104,7 +109,7 @@ impl Tool {
     }
 
     /// Whether it is known what the tool is given.
-    pub fn has_input(&self) -> bool {
+    pub(super) fn has_input(&self) -> bool {
         self.is_input
     }
 
@@ -145,7 +150,7 @@ impl Tool {
     }
 
     /// Keeps less of what it gave: there may be many that are on their way.
-    pub fn shrink(&mut self) {
+    pub(super) fn shrink(&mut self) {
         for text in [&mut self.content.text, &mut self.content.raw] {
             *text = cut(std::mem::take(text), limits::AGENT_TOOL_BYTES);
         }
@@ -169,7 +174,7 @@ impl Tool {
     }
 
     /// What it gave so far, in words.
-    pub fn output(&self, terminals: &Terminals) -> String {
+    pub(super) fn output(&self, terminals: &Terminals) -> String {
         let streamed = self.streamed.text();
         let of_host =
             || self.content.terminals.iter().filter_map(|id| terminals.text(id)).collect::<Vec<_>>().join("\n");
@@ -193,7 +198,7 @@ impl Tool {
     }
 
     /// Ends it. False where it had ended before. What it gave is kept no longer.
-    pub fn end(&mut self) -> bool {
+    pub(super) fn end(&mut self) -> bool {
         self.content = Content::default();
         (self.streamed, self.progress) = (Tail::new(limits::AGENT_TOOL_BYTES), Tail::new(limits::AGENT_TOOL_BYTES));
         !std::mem::replace(&mut self.is_done, true)

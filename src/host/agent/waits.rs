@@ -25,7 +25,7 @@ pub(super) struct Waits {
 
 impl Waits {
     /// Whether one more may wait.
-    pub fn room(&self, kind: Kind) -> Result<(), v1::Error> {
+    pub(super) fn room(&self, kind: Kind) -> Result<(), v1::Error> {
         let (max, name) = match kind {
             Kind::Question => (limits::AGENT_QUESTIONS, "for a person"),
             Kind::Exit => (limits::AGENT_WAITS, "for the end of a command"),
@@ -34,13 +34,13 @@ impl Waits {
         if waiting < max { Ok(()) } else { Err(busy(name)) }
     }
 
-    pub fn push(&mut self, id: Value, kind: Kind, answer: impl Future<Output = Answer> + Send + 'static) {
+    pub(super) fn push(&mut self, id: Value, kind: Kind, answer: impl Future<Output = Answer> + Send + 'static) {
         let task = self.tasks.spawn(answer);
         self.of.insert(task.id(), (id, kind, task));
     }
 
     /// The next answer; `None` where nothing waits. May be dropped and called again.
-    pub async fn done(&mut self) -> Option<(Value, Answer)> {
+    pub(super) async fn done(&mut self) -> Option<(Value, Answer)> {
         let (task, answer) = match self.tasks.join_next_with_id().await? {
             Ok(done) => done,
             Err(error) if error.is_cancelled() => (error.id(), Err(v1::Error::request_cancelled())),
@@ -49,7 +49,7 @@ impl Waits {
         self.of.remove(&task).map(|(id, ..)| (id, answer))
     }
 
-    pub fn take_back(&mut self, id: &Value) {
+    pub(super) fn take_back(&mut self, id: &Value) {
         if let Some((.., task)) = self.of.values().find(|(waiting, ..)| waiting == id) {
             task.abort();
         }

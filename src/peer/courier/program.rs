@@ -37,7 +37,7 @@ const PUBLIC: [&str; 10] =
     ["HOME", "PATH", "PWD", "OLDPWD", "SHELL", "TMPDIR", "USER", "LOGNAME", "TERM", "CLAUDE_CONFIG_DIR"];
 
 /// Whether a session of this name, directory and origin is a courier, of this server or another.
-pub fn is_courier(name: Option<&str>, cwd: Option<&str>, entrypoint: Option<&str>) -> bool {
+pub(crate) fn is_courier(name: Option<&str>, cwd: Option<&str>, entrypoint: Option<&str>) -> bool {
     let directory = cwd.and_then(|cwd| Path::new(cwd).file_name()).and_then(OsStr::to_str);
     entrypoint == Some(HEADLESS) && [name, directory].into_iter().flatten().any(|name| name.starts_with(MARK))
 }

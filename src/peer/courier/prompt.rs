@@ -7,17 +7,17 @@ use serde_json::json;
 use std::io;
 
 /// What a courier says when it is done. Only a program that does not tell what its tools answered is judged by it.
-pub const SENT: &str = "SENT";
+pub(super) const SENT: &str = "SENT";
 /// What a courier says when the message could not be sent.
-pub const NOT_SENT: &str = "NOT_SENT";
+pub(super) const NOT_SENT: &str = "NOT_SENT";
 
 /// How the session is named to `SendMessage`: by its socket, which is nobody else's, whatever its name.
-pub fn address(peer: &Peer) -> String {
+pub(super) fn address(peer: &Peer) -> String {
     format!("uds:{}", peer.socket_path.as_deref().unwrap_or_default())
 }
 
 /// The one line that a courier reads. Fails when the system gives no randomness.
-pub fn line(to: &str, text: &str) -> io::Result<String> {
+pub(super) fn line(to: &str, text: &str) -> io::Result<String> {
     let content = json!([{ "type": "text", "text": prompt(to, text, &random::hex::<16>()?) }]);
     let message = json!({ "type": "user", "message": { "role": "user", "content": content }, "session_id": "" });
     Ok(format!("{message}\n"))

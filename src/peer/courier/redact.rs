@@ -10,7 +10,7 @@ const TOKEN: &str = "sk-";
 
 /// Everything in the values of variables that could be a secret, the longest first, as one may stand in another: each as
 /// a whole, its lines, the user and the password of a URL, and all of it as JSON spells it.
-pub fn secrets_of<'a>(values: impl Iterator<Item = &'a str>) -> Vec<String> {
+pub(super) fn secrets_of<'a>(values: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut secrets = Vec::new();
     for value in values {
         let lines = value.lines().map(str::trim);
@@ -34,7 +34,7 @@ fn credentials(url: &str) -> Option<[&str; 2]> {
 }
 
 /// A text without these secrets, and without what looks like one.
-pub fn without(said: &str, secrets: &[String]) -> String {
+pub(super) fn without(said: &str, secrets: &[String]) -> String {
     let said = secrets.iter().fold(said.to_owned(), |said, secret| said.replace(secret, REDACTED));
     let mut after_bearer = false;
     let word = |word: &str| {
@@ -67,7 +67,7 @@ fn without_tokens(word: &str) -> String {
 }
 
 /// A text in one line that nothing in it can act on, and no longer than is shown.
-pub fn one_line(said: &str) -> String {
+pub(super) fn one_line(said: &str) -> String {
     let acts = |c: char| c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let said: String = said.chars().map(|c| if acts(c) { ' ' } else { c }).collect();
     let words: Vec<&str> = said.split_whitespace().collect();

@@ -25,7 +25,7 @@ const UNHEARD: &str = "the courier ended before it could be heard whether the se
 const UNSURE: &str = "it said that the message was sent, and its tool did not; it may have arrived";
 
 /// What a courier has said so far.
-pub struct Report<'a> {
+pub(super) struct Report<'a> {
     /// The text that it was given.
     text: &'a str,
     /// Where it was to be sent.
@@ -64,7 +64,7 @@ struct Turn {
 
 /// How a courier ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub(super) enum End {
     /// By itself, with this exit code; `None` where a signal ended it.
     Exited(Option<i32>),
     /// It had said enough, and did not leave.
@@ -77,14 +77,14 @@ pub enum End {
 
 impl<'a> Report<'a> {
     /// Of a courier that was given this text for this address.
-    pub fn new(text: &'a str, to: &'a str) -> Self {
+    pub(super) fn new(text: &'a str, to: &'a str) -> Self {
         let calls = HashSet::new();
         let (deaf, heard_out, strayed) = (false, false, false);
         Self { text, to, calls, deaf, heard_out, answer: None, notice: None, strayed, turn: None }
     }
 
     /// Reads a line; whether it was one of the program's.
-    pub fn read(&mut self, line: &[u8]) -> bool {
+    pub(super) fn read(&mut self, line: &[u8]) -> bool {
         let Ok(line @ Value::Object(_)) = serde_json::from_slice::<Value>(line) else { return false };
         match line["type"].as_str() {
             Some("assistant") => self.spoken(&line["message"]["content"]),
@@ -101,27 +101,27 @@ impl<'a> Report<'a> {
     }
 
     /// Whether nothing that may still come changes what became of the message.
-    pub fn is_decided(&self) -> bool {
+    pub(super) fn is_decided(&self) -> bool {
         self.strayed || self.notice.is_some() || (self.turn.is_some() && !self.is_sent())
     }
 
     /// Whether it is to be stopped at once.
-    pub fn strayed(&self) -> bool {
+    pub(super) fn strayed(&self) -> bool {
         self.strayed
     }
 
     /// Whether the message is in the inbox, as far as is known.
-    pub fn is_sent(&self) -> bool {
+    pub(super) fn is_sent(&self) -> bool {
         matches!(self.answer, Some(Answer::Sent(_))) || self.said_so()
     }
 
     /// Notes that it was waited for as long as something may be said against the message.
-    pub fn hear_out(&mut self) {
+    pub(super) fn hear_out(&mut self) {
         self.heard_out = true;
     }
 
     /// What became of the message. `printed` is what the courier said besides.
-    pub fn conclude(self, end: End, printed: &str) -> Result<Delivery, Error> {
+    pub(super) fn conclude(self, end: End, printed: &str) -> Result<Delivery, Error> {
         let failed = |cause, why: String| Err(Error::Failed { cause, why });
         if self.strayed {
             let why = "it sent something else than the text, or elsewhere; it was stopped, but that may have arrived";

@@ -90,7 +90,7 @@ impl Drop for Guard<'_> {
 }
 
 /// Lets a connection take nothing from the database but the rows of its tables, and those only up to a size.
-pub fn restrict(connection: &Connection) -> rusqlite::Result<()> {
+pub(super) fn restrict(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     for unneeded in [
         DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA,

@@ -19,7 +19,7 @@ const SUPER_END: usize = 16;
 const UNCOUNTED: u32 = u32::MAX;
 
 /// The database as it was before the transaction that a journal belongs to. Both files are read up to the given sizes.
-pub fn rolled_back(database: &Path, size: u64, journal: &Path, journal_size: u64) -> io::Result<Vec<u8>> {
+pub(super) fn rolled_back(database: &Path, size: u64, journal: &Path, journal_size: u64) -> io::Result<Vec<u8>> {
     let mut image = read(database, size)?;
     let journal = read(journal, journal_size)?;
     // A transaction of several databases is committed once its super-journal is gone.

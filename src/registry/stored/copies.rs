@@ -29,7 +29,7 @@ struct BestCopy<'a> {
 }
 
 /// A file whose session's id another file has, too.
-pub struct DuplicateFile {
+pub(super) struct DuplicateFile {
     pub scan: usize,
     pub path: Box<Path>,
     /// Why it has no row of its own; `None` where it has.
@@ -38,7 +38,7 @@ pub struct DuplicateFile {
 
 /// The same session in two files (migrations, archives, copied homes) is one: the newest of the newest form counts. Files
 /// with one id that begin differently are both listed.
-pub fn merge(scans: &[&RootScan]) -> (Vec<Row>, Vec<DuplicateFile>) {
+pub(super) fn merge(scans: &[&RootScan]) -> (Vec<Row>, Vec<DuplicateFile>) {
     let mut best: HashMap<ConversationKey<'_>, BestCopy<'_>> = HashMap::new();
     let rank = |session: &Arc<Session>, scan: usize| {
         let place = (Reverse(scan), Reverse(session.location.to_path_buf()));

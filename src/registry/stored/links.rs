@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Looks for the directories of which stores keep only marks, among all that are known; whether there are such marks.
-pub fn find_workspaces(rows: &mut [Row], scans: &[&RootScan], directories: &[String]) -> bool {
+pub(super) fn find_workspaces(rows: &mut [Row], scans: &[&RootScan], directories: &[String]) -> bool {
     let marked = |row: &Row| row.session.workspace.is_none() && row.session.workspace_mark.is_some();
     let harnesses: BTreeSet<Harness> = rows.iter().filter(|row| marked(row)).map(|row| row.harness).collect();
     if harnesses.is_empty() {
@@ -35,7 +35,7 @@ pub fn find_workspaces(rows: &mut [Row], scans: &[&RootScan], directories: &[Str
 }
 
 /// A session of which no directory is known works in that of the session of another harness that it stands for.
-pub fn inherit_workspaces(rows: &mut [Row], by_id: &Index) {
+pub(super) fn inherit_workspaces(rows: &mut [Row], by_id: &Index) {
     let lacking = rows.iter().enumerate().filter(|(_, row)| row.workspace().is_none());
     let found: Vec<(usize, Box<str>)> = lacking
         .filter_map(|(index, row)| {
@@ -48,7 +48,7 @@ pub fn inherit_workspaces(rows: &mut [Row], by_id: &Index) {
     }
 }
 
-pub fn apply_names(rows: &mut [Row], scans: &[&RootScan]) {
+pub(super) fn apply_names(rows: &mut [Row], scans: &[&RootScan]) {
     // Where ids are not unique, a name is that of a session of its own root.
     let mut names: HashMap<(Harness, Option<&Path>, &str), &Name> = HashMap::new();
     for scan in scans {
@@ -74,7 +74,7 @@ pub fn apply_names(rows: &mut [Row], scans: &[&RootScan]) {
 }
 
 /// What files say of sessions of others counts where those say nothing of the kind themselves.
-pub fn apply_remarks(rows: &mut [Row], by_id: &Index, scans: &[&RootScan]) {
+pub(super) fn apply_remarks(rows: &mut [Row], by_id: &Index, scans: &[&RootScan]) {
     for (harness, remark) in scans.iter().flat_map(|scan| scan.remarks().map(|remark| (scan.root.harness, remark))) {
         let Some(row) = by_id.get(&(harness, remark.session.clone())).map(|index| &mut rows[*index]) else { continue };
         let unknown = row.parent.as_ref().is_none_or(|parent| parent.session_id.is_none());
@@ -92,7 +92,7 @@ pub fn apply_remarks(rows: &mut [Row], by_id: &Index, scans: &[&RootScan]) {
 }
 
 /// A session that says where it goes on is the parent of that one.
-pub fn link_continuations(rows: &mut [Row], by_id: &Index) {
+pub(super) fn link_continuations(rows: &mut [Row], by_id: &Index) {
     let mut told: Vec<(usize, String)> = rows
         .iter()
         .filter_map(|row| {
@@ -109,7 +109,7 @@ pub fn link_continuations(rows: &mut [Row], by_id: &Index) {
 
 /// Sessions that begin with one and the same message are copies of one conversation. The oldest is the origin; of two
 /// it is known that the younger was forked from it, of more only that they were forked.
-pub fn link_copies(rows: &mut [Row]) {
+pub(super) fn link_copies(rows: &mut [Row]) {
     let mut groups: HashMap<(Harness, &str), Vec<usize>> = HashMap::new();
     for (index, row) in rows.iter().enumerate() {
         if let Some(first) = &row.session.first_message {
@@ -134,7 +134,7 @@ pub fn link_copies(rows: &mut [Row]) {
 }
 
 /// A member of a team is a child of the session that leads the team, where that is known.
-pub fn link_teams(rows: &mut [Row]) {
+pub(super) fn link_teams(rows: &mut [Row]) {
     let mut leads: HashMap<(Harness, Box<str>), Option<String>> = HashMap::new();
     for row in rows.iter() {
         if let Some(team) = row.session.team.as_ref().filter(|team| team.leads) {

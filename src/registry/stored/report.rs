@@ -35,7 +35,12 @@ fn missing_part_problems(rows: &[Row]) -> Vec<Problem> {
     missing.map(problem).collect()
 }
 
-pub fn problems(scans: &[&RootScan], silent: &[Root], duplicates: &[DuplicateFile], rows: &[Row]) -> Vec<Problem> {
+pub(super) fn problems(
+    scans: &[&RootScan],
+    silent: &[Root],
+    duplicates: &[DuplicateFile],
+    rows: &[Row],
+) -> Vec<Problem> {
     let mut problems: Vec<Problem> = scans
         .iter()
         .flat_map(|scan| {
@@ -70,7 +75,7 @@ fn silence_message() -> String {
 }
 
 /// What can be told of a root that does not answer.
-pub fn of_silent_root(root: &Root) -> RootReport {
+pub(super) fn of_silent_root(root: &Root) -> RootReport {
     let skipped = Skipped { path: root.path.display().to_string(), reason: silence_message() };
     RootReport {
         harness: root.harness,
@@ -84,7 +89,7 @@ pub fn of_silent_root(root: &Root) -> RootReport {
     }
 }
 
-pub fn of_root<'a>(scan: &RootScan, duplicates: impl Iterator<Item = &'a DuplicateFile>) -> RootReport {
+pub(super) fn of_root<'a>(scan: &RootScan, duplicates: impl Iterator<Item = &'a DuplicateFile>) -> RootReport {
     let row = |path: &Path, reason: String| Skipped { path: path.display().to_string(), reason };
     let merged: Vec<Skipped> = duplicates.filter_map(|file| Some(row(&file.path, file.merged?.to_owned()))).collect();
     let sessions = scan.sessions().count().saturating_sub(merged.len());

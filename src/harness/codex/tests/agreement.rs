@@ -14,7 +14,7 @@ fn is_spoken(message: &Message) -> bool {
 }
 
 /// Checks every session below a root.
-pub fn assert_agrees(listing: &Listing) {
+pub(super) fn assert_agrees(listing: &Listing) {
     for session in &listing.sessions {
         let messages = listing.load(&session.id);
         let spoken: Vec<&Message> = messages.iter().filter(|message| is_spoken(message)).collect();

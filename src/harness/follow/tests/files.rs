@@ -6,7 +6,7 @@ use crate::harness::{openclaw::OpenClaw, pi::Pi, supercode::Supercode};
 use proptest::prelude::*;
 
 /// Fixtures whose sessions lie in lines.
-pub const STORES: [(&dyn Store, &str); 12] = [
+pub(super) const STORES: [(&dyn Store, &str); 12] = [
     (&ClaudeCode, "claude-code/projects"),
     (&ClaudeCode, "claude-code/hostile/projects"),
     (&Codex, "codex/v0.171.0"),
@@ -22,7 +22,7 @@ pub const STORES: [(&dyn Store, &str); 12] = [
 ];
 
 /// A copy of a fixture, and those of its sessions that lie in lines.
-pub fn sessions(store: &'static dyn Store, name: &str) -> (Tree, Root, Vec<Session>) {
+pub(super) fn sessions(store: &'static dyn Store, name: &str) -> (Tree, Root, Vec<Session>) {
     let tree = Tree::new();
     copy(&fixture(name), tree.path());
     let listing = list(store, tree.path());
@@ -33,7 +33,7 @@ pub fn sessions(store: &'static dyn Store, name: &str) -> (Tree, Root, Vec<Sessi
 }
 
 /// The log that a session grows in: Grok's program writes two of them.
-pub fn log(session: &Session) -> PathBuf {
+pub(super) fn log(session: &Session) -> PathBuf {
     let display = session.location.with_file_name("updates.jsonl");
     if display.exists() { display } else { session.location.to_path_buf() }
 }

@@ -63,7 +63,7 @@ const KINDS: [Kind; 6] = [
 ];
 
 /// A session's database that its program writes to.
-pub struct Writer {
+pub(super) struct Writer {
     _tree: Tree,
     pub root: Root,
     pub session: Session,
