@@ -12,6 +12,10 @@ pub const RECEIPTS: usize = 1_000;
 pub const RECEIPTS_PUBLISHED: usize = 256;
 /// A half-written receipt of a process that is gone is left alone for so long.
 pub const RECEIPT_TEMPORARY_AGE: Duration = Duration::from_secs(60);
+/// Longest wait for other hosts that are publishing receipts.
+pub const RECEIPTS_LOCK: Duration = Duration::from_secs(10);
+/// Pause between attempts to lock the directory of the receipts.
+pub const RECEIPTS_LOCK_PAUSE: Duration = Duration::from_millis(2);
 
 // What they are asked, and for how long.
 

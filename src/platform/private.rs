@@ -79,6 +79,12 @@ impl Directory {
         Self::open(path)?.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound).into())
     }
 
+    /// Takes the directory's lock (`flock`), which is released when this value is dropped. Returns `false` while another
+    /// open of the directory has it. Nothing is written.
+    pub fn try_lock(&self) -> io::Result<bool> {
+        self.0.try_lock()
+    }
+
     /// The first `max` names that are wanted, in no order.
     pub fn names(&self, max: usize, wanted: impl Fn(&str) -> bool) -> io::Result<Vec<String>> {
         self.0.names(max, &wanted)
@@ -119,7 +125,7 @@ pub(super) mod system {
     use nix::fcntl::{AT_FDCWD, AtFlags, OFlag, openat, renameat};
     use nix::sys::stat::{FileStat, Mode, SFlag, fchmod, fstat, fstatat};
     use nix::unistd::{Gid, Uid, UnlinkatFlags, fchown, fsync, geteuid, unlinkat};
-    use std::fs::{DirBuilder, File};
+    use std::fs::{DirBuilder, File, TryLockError};
     use std::io::{Read, Write};
     use std::os::fd::{AsFd, OwnedFd};
     use std::os::unix::fs::DirBuilderExt;
@@ -213,6 +219,15 @@ pub(super) mod system {
     }
 
     impl Held {
+        pub(crate) fn try_lock(&self) -> io::Result<bool> {
+            // The lock belongs to the open directory, whichever of its descriptors took it.
+            match File::from(self.0.try_clone()?).try_lock() {
+                Ok(()) => Ok(true),
+                Err(TryLockError::WouldBlock) => Ok(false),
+                Err(TryLockError::Error(error)) => Err(error),
+            }
+        }
+
         pub(crate) fn names(&self, max: usize, wanted: &dyn Fn(&str) -> bool) -> io::Result<Vec<String>> {
             let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
             let mut names = Vec::new();
@@ -342,6 +357,10 @@ mod system {
     }
 
     impl Held {
+        pub fn try_lock(&self) -> io::Result<bool> {
+            match self.0 {}
+        }
+
         pub fn names(&self, _max: usize, _wanted: &dyn Fn(&str) -> bool) -> io::Result<Vec<String>> {
             match self.0 {}
         }

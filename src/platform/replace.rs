@@ -87,7 +87,7 @@ mod system {
     use nix::fcntl::{AT_FDCWD, AtFlags, OFlag, renameat};
     use nix::sys::stat::{FileStat, SFlag, fstat, fstatat};
     use nix::unistd::{UnlinkatFlags, geteuid, linkat, unlinkat};
-    use std::fs::{File, TryLockError};
+    use std::fs::File;
     use std::io::{Read, Seek};
 
     pub(super) use super::super::private::system::make;
@@ -121,12 +121,7 @@ mod system {
         }
 
         pub(super) fn try_lock(&self) -> io::Result<bool> {
-            // The lock is the open directory's, whichever of its descriptors it was taken by.
-            match File::from(self.0.0.try_clone()?).try_lock() {
-                Ok(()) => Ok(true),
-                Err(TryLockError::WouldBlock) => Ok(false),
-                Err(TryLockError::Error(error)) => Err(error),
-            }
+            self.0.try_lock()
         }
 
         pub(super) fn read(&self, name: &str, max: usize) -> Result<Option<Version>, Unfit> {

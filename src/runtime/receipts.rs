@@ -12,7 +12,8 @@ use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
+use std::thread;
+use std::time::{Instant, SystemTime};
 
 /// The receipts of one directory. What this server publishes there is gone when this value is.
 pub struct Receipts {
@@ -72,6 +73,12 @@ pub enum Error {
     /// It publishes no more.
     #[error("the client is gone, and a receipt would outlive it")]
     Closed,
+    /// Another live runtime runs the session.
+    #[error("this session is live already: `tackroom attach {0}` joins it")]
+    AlreadyLive(String),
+    /// Another process keeps the directory locked.
+    #[error("another process keeps {} locked; try again", _0.display())]
+    Locked(PathBuf),
     /// Too many are published.
     #[error("a client may have {} receipts; unregister one first", limits::RECEIPTS_PUBLISHED)]
     Limit,
@@ -97,6 +104,8 @@ impl Error {
             Self::Directory { .. } | Self::NoHome | Self::Closed => Reason::Unavailable,
             Self::NotRegistered(_) => Reason::NotFound,
             Self::Limit => Reason::Limit,
+            Self::AlreadyLive(_) => Reason::InvalidArgument,
+            Self::Locked(_) => Reason::Busy,
             Self::Io(_) => Reason::Io,
         }
     }
@@ -172,6 +181,28 @@ impl Receipts {
         let stamp = directory.publish(&file_name(&endpoint), &temporary, &content)?;
         published.receipts.insert(endpoint.clone(), Published { directory, stamp, source });
         Ok(endpoint)
+    }
+
+    /// Publishes the host of a session that it loaded, unless another live runtime runs that session. Two hosts that load
+    /// one session at the same time both find it free before they start the agent, so this decides: under the directory's
+    /// lock, the first one wins.
+    pub fn publish_loaded(&self, params: &RegisterParams, child: i32) -> Result<Endpoint, Error> {
+        let path = self.directory.as_deref().ok_or(Error::NoHome)?;
+        let directory = Directory::create(path).map_err(|unfit| unusable(path, unfit))?;
+        let began = Instant::now();
+        while !directory.try_lock()? {
+            if began.elapsed() > limits::RECEIPTS_LOCK {
+                return Err(Error::Locked(path.to_owned()));
+            }
+            thread::sleep(limits::RECEIPTS_LOCK_PAUSE);
+        }
+        let runs = |record: &&Arc<Record>| {
+            record.source.harness == params.source.harness && record.source.session_id == params.source.session_id
+        };
+        match self.list().records.iter().find(runs) {
+            Some(other) => Err(Error::AlreadyLive(other.runtime_id.clone())),
+            None => self.publish(params, Some(child)),
+        }
     }
 
     /// Removes a receipt that this server published, if it is still there and within `grant`.

@@ -136,7 +136,11 @@ async fn make(args: &HostArgs, receipts: &Receipts) -> Result<Made<impl Future<O
             ..RuntimeMetadata::default()
         }),
     };
-    let endpoint = receipts.publish(&params, Some(child)).map_err(|error| error.to_string())?;
+    let published = match args.load {
+        Some(_) => receipts.publish_loaded(&params, child),
+        None => receipts.publish(&params, Some(child)),
+    };
+    let endpoint = published.map_err(|error| error.to_string())?;
     let ready = Ready { runtime_id, endpoint, source, pid: std::process::id() };
     Ok(Made { host, ready, agent_gone })
 }

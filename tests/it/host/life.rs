@@ -6,9 +6,11 @@ use crate::support::agent::{Setup, command};
 use crate::support::host::{DEMO_AGENT, Host, host, published, wait_gone};
 use crate::support::{Home, beside, serve, uuid};
 use nix::sys::signal::{Signal, kill};
+use nix::sys::stat::Mode;
 use nix::unistd::Pid;
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader};
+use std::fs::OpenOptions;
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
@@ -165,6 +167,47 @@ fn session_that_is_hosted_already_is_not_loaded_again() {
         assert!(said.contains(&format!("`tackroom attach {}`", first.id().as_str().unwrap())), "{said}");
     }
     assert_eq!(published(&home).len(), 1);
+}
+
+/// Both hosts find the session free, because no agent has answered yet. Then both agents load it at the same time.
+#[test]
+fn only_one_of_two_simultaneous_hosts_loads_a_session() {
+    let home = Home::new();
+    let setup = Setup { loads: true, ..Setup::default() };
+    let agent: Vec<String> = command(&setup).into_iter().map(|word| word.into_string().unwrap()).collect();
+    let start = |name: &str, flags: &[&str]| {
+        let gate = home.path().join(name);
+        nix::unistd::mkfifo(&gate, Mode::S_IRWXU).unwrap();
+        let script = r#"read go < "$0"; exec "$@""#;
+        let words = ["sh", "-c", script, gate.to_str().unwrap()].into_iter().chain(agent.iter().map(String::as_str));
+        let flags = [&["--json", "--load", "test-session"], flags].concat();
+        let mut command = host(home.path(), &flags, &words.collect::<Vec<_>>());
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // Opens once the agent reads it.
+        (child, OpenOptions::new().write(true).open(gate).unwrap())
+    };
+    let (hosts, gates): (Vec<_>, Vec<_>) = [start("one", &[]), start("two", &["--detach"])].into_iter().unzip();
+    gates.into_iter().for_each(|mut gate| writeln!(gate, "go").unwrap());
+    let mut winners = Vec::new();
+    let mut refused = Vec::new();
+    for mut child in hosts {
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        match serde_json::from_str::<Value>(&line) {
+            Ok(ready) => winners.push((child, ready)),
+            Err(_) => refused.push(child.wait_with_output().unwrap()),
+        }
+    }
+    let [(mut winner, ready)] = <[_; 1]>::try_from(winners).unwrap();
+    let [refused] = <[_; 1]>::try_from(refused).unwrap();
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(1), "{said}");
+    assert!(said.contains(&format!("`tackroom attach {}`", ready["runtimeId"].as_str().unwrap())), "{said}");
+    assert_eq!(published(&home).len(), 1);
+    let owner = ready["pid"].as_i64().unwrap() as i32;
+    kill(Pid::from_raw(owner), Signal::SIGTERM).unwrap();
+    winner.wait().unwrap();
+    wait_gone(owner);
 }
 
 #[test]
