@@ -3,7 +3,7 @@
 usage: host.py TACKROOM WORKSPACE LOAD [PROMPT...] -- COMMAND...
 
 A prompt is HOW!TEXT: what is asked in it is answered `allow` or `deny`, a form with `answer=TEXT`, or the turn is interrupted
-(`interrupt`) once it runs. What the runtime reports is printed, an event a line; then the history as a client that attaches
+(`interrupt`) once it runs. `background` allows everything and waits for what the agent does after the turn. What the runtime reports is printed, an event a line; then the history as a client that attaches
 later receives it; last the entry, and the agent's own id of the session.
 """
 import json, queue, subprocess, sys, threading, time
@@ -57,35 +57,62 @@ attachment = attached["attachment"]
 for message in attached["history"]:
     print("history", message["role"], json.dumps(message.get("content") or [call["function"]["name"] for call in message.get("tool_calls", [])]))
 server.call("runtime/acquireControl", attachment=attachment)
-for prompt in prompts:
-    how, text = prompt.split("!", 1)
-    print("prompt", text)
-    server.call("runtime/sendInput", attachment=attachment, prompt=text)
+
+
+def report(event):
+    """Prints an event."""
+    kind, payload = event["kind"], event.get("payload", {})
+    said = payload.get("text") or payload.get("name") or payload.get("kind") or payload.get("message") or ""
+    if kind.startswith("tool_call_"):
+        print("call", kind, json.dumps(said), payload.get("arguments", ""))
+    print(kind, json.dumps(said), payload.get("output", ""), payload.get("is_error", ""))
+
+
+def respond(request, how):
+    """Answers what the agent asks."""
+    print("asked", json.dumps({name: value for name, value in request["payload"].items() if name != "raw"}))
+    if request["kind"] == "elicitation":
+        content = how.removeprefix("answer=")
+        answer = {"kind": "elicitation", "requestId": request["id"], "action": "accept", "content": content}
+    else:
+        decision = how if how in ("allow", "deny") else "allow"
+        answer = {"kind": "approval", "requestId": request["id"], "decision": decision}
+    server.call("runtime/respond", attachment=attachment, response=answer)
+
+
+def play(how, until):
+    """Reports events and answers questions until one of these kinds comes."""
     while True:
         event = server.events.get(timeout=120)
-        kind, payload = event["kind"], event.get("payload", {})
-        said = payload.get("text") or payload.get("name") or payload.get("kind") or payload.get("message") or ""
-        if kind.startswith("tool_call_"):
-            print("call", kind, json.dumps(said), payload.get("arguments", ""))
-        print(kind, json.dumps(said), payload.get("output", ""), payload.get("is_error", ""))
+        kind = event["kind"]
+        report(event)
+        if how == "background" and kind in OUTSIDE:
+            print("state at", kind, server.call("registry/describe", id=told["runtimeId"])["entry"]["state"])
         if kind == "turn_started" and how == "interrupt":
             time.sleep(2)
             server.call("runtime/interrupt", attachment=attachment)
         if kind == "request":
-            request = payload["request"]
-            print("asked", json.dumps({name: value for name, value in request["payload"].items() if name != "raw"}))
-            if request["kind"] == "elicitation":
-                content = how.removeprefix("answer=")
-                answer = {"kind": "elicitation", "requestId": request["id"], "action": "accept", "content": content}
-            else:
-                decision = how if how in ("allow", "deny") else "allow"
-                answer = {"kind": "approval", "requestId": request["id"], "decision": decision}
-            server.call("runtime/respond", attachment=attachment, response=answer)
-        if kind in ("turn_succeeded", "turn_interrupted", "turn_failed"):
+            respond(event["payload"]["request"], how)
+        if kind in until:
             break
+
+
+OUTSIDE = ("text_delta", "tool_call_started", "request", "turn_completed")
+for prompt in prompts:
+    how, text = prompt.split("!", 1)
+    print("prompt", text)
+    server.call("runtime/sendInput", attachment=attachment, prompt=text)
+    play("allow" if how == "background" else how, ("turn_succeeded", "turn_interrupted", "turn_failed"))
+    if how == "background":
+        print("outside the turn")
+        play(how, ("turn_completed",))
 later = Server()
 later.call("initialize", clientInfo={"name": "later"})
-for message in later.call("runtime/attach", id=told["runtimeId"])["history"]:
+snapshot = later.call("runtime/attach", id=told["runtimeId"])
+for event in snapshot["replay"]:
+    print("later event", event["kind"], json.dumps(event.get("payload", {}).get("text", "")))
+for message in snapshot["history"]:
+    print("later", message["role"], json.dumps(message.get("content")))
     for call in message.get("tool_calls", []):
         print("later call", call["function"]["name"], call["function"]["arguments"])
     if message["role"] == "tool":
