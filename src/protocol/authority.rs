@@ -2,32 +2,32 @@ use super::{Harness, UnknownWord, parse_word};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One thing that a client may be allowed to do.
+/// A permission that a client can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Permission {
     /// See sessions, runtimes and peers.
     Observe,
-    /// Drive turns of a runtime.
+    /// Take control of runtimes and run turns in them.
     Interact,
-    /// Answer approvals of a runtime.
+    /// Answer approval requests of runtimes.
     Approve,
     /// End runtimes.
     Terminate,
-    /// Send a text into a live session.
+    /// Send messages to live sessions.
     Message,
     /// Change settings.
     Configure,
-    /// Publish or forget receipts.
+    /// Publish and remove receipts.
     Register,
-    /// Start what the spawner named.
+    /// Start the agents that the server's command line names.
     Start,
     /// Select the pane of a live session in its terminal multiplexer.
     Reveal,
 }
 
 impl Permission {
-    /// Every permission, in the order in which a set of them is listed.
+    /// Every permission, in listing order.
     pub const ALL: [Self; 9] = [
         Self::Observe,
         Self::Interact,
@@ -40,7 +40,7 @@ impl Permission {
         Self::Reveal,
     ];
 
-    /// The word that stands for this permission on the wire.
+    /// The value of this permission on the wire.
     pub fn id(self) -> &'static str {
         match self {
             Self::Observe => "observe",
@@ -64,21 +64,22 @@ impl std::str::FromStr for Permission {
     }
 }
 
-/// What a client may do, and to which entries.
+/// The permissions of a client and the entries that they apply to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Authority {
-    /// What the client may do.
+    /// The permissions.
     pub permissions: Vec<Permission>,
-    /// Directories, each with all below it. Absent: every workspace, and entries without a known one.
+    /// Directories in scope, each including all subdirectories. Absent: every workspace, and entries without a known
+    /// one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspaces: Option<Vec<String>>,
-    /// Harnesses. Absent: all.
+    /// Harnesses in scope. Absent: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub harnesses: Option<Vec<Harness>>,
 }
 
-/// An authority that a client asks for. An absent member means "leave as it is"; nothing here can widen.
+/// A request to narrow a client's authority. An absent field leaves that part unchanged; no field can widen it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuthorityRequest {
@@ -86,7 +87,7 @@ pub struct AuthorityRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 100))]
     pub permissions: Option<Vec<Permission>>,
-    /// Keep only these directories, each with all below it. Absolute paths of at most 4096 bytes.
+    /// Keep only these directories, each including all subdirectories. Absolute paths of at most 4096 bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 100))]
     pub workspaces: Option<Vec<String>>,

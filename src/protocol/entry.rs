@@ -3,29 +3,29 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The one derived word for what an entry is.
+/// The state of an entry, derived from all evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// Stored; nothing says that it lives.
+    /// Stored; there is no evidence that it is running.
     Persisted,
-    /// Alive, doing unknown.
+    /// Running; its activity is unknown.
     Live,
-    /// Alive, nothing to do.
+    /// Running; no turn is in progress.
     Idle,
-    /// A turn runs.
+    /// A turn is in progress.
     Busy,
-    /// A person is waited for.
+    /// Waiting for a person.
     Waiting,
-    /// On its way out.
+    /// Shutting down.
     ShuttingDown,
 }
 
 impl State {
-    /// Every state, what needs a person first.
+    /// Every state; those that need a person first.
     pub const ALL: [Self; 6] = [Self::Waiting, Self::Busy, Self::Idle, Self::Live, Self::ShuttingDown, Self::Persisted];
 
-    /// The word that stands for this state on the wire.
+    /// The value of this state on the wire.
     pub fn id(self) -> &'static str {
         match self {
             Self::Persisted => "persisted",
@@ -46,135 +46,136 @@ impl std::str::FromStr for State {
     }
 }
 
-/// One row of the inventory: a stored session, a live one, or what of these is the same conversation.
+/// An entry of the inventory: a stored session, a live session, or both merged if they are the same conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Entry {
-    /// A runtime's own id where it runs, else `<harness>:<session id>`.
+    /// The runtime's id while a live runtime runs the session, otherwise `<harness>:<session id>`. Opaque.
     pub id: String,
-    /// The program that owns the session.
+    /// The harness that owns the session.
     pub harness: Harness,
-    /// The harness's own id of the session.
+    /// The session's id in its harness.
     pub session_id: String,
-    /// What it is doing.
+    /// The entry's state.
     pub state: State,
-    /// The directory that it works in.
+    /// The working directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
-    /// One line that names it: as the user named it, else as its program did, else its first prompt.
+    /// A title of one line: the user's name for the session, else the harness's, else the first prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What the program calls itself, where a live runtime hosts one that says so. It tells the agents of the harness `acp`
-    /// apart.
+    /// The name that a hosted agent reports for itself, if a live runtime hosts one that does. It distinguishes the
+    /// agents of the harness `acp`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// The model that answered last.
+    /// The model that wrote the last reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The profile of its program that it belongs to.
+    /// The profile of the harness that the session belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
-    /// When the session began, in epoch milliseconds.
+    /// When the session was created, in epoch milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_at_ms: Option<i64>,
-    /// When the live process began, in epoch milliseconds.
+    /// When the live process started, in epoch milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at_ms: Option<i64>,
-    /// Its newest user or assistant message, else its file's time, in epoch milliseconds.
+    /// The time of the newest user or assistant message, else the file's modification time, in epoch milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated_at_ms: Option<i64>,
-    /// How many messages people and models wrote; only where asked for.
+    /// The number of user and assistant messages. Present only if requested with `include`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_count: Option<u64>,
-    /// The file that holds it.
+    /// The file that stores the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
-    /// True where its program has put it away.
+    /// True if the session is archived in its harness.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub archived: Option<bool>,
-    /// The session that it came from.
+    /// The session that this one was derived from or started by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<EntryParent>,
-    /// How many sessions name this one as the one that started them.
+    /// The number of sessions that name this one as the session that started them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub child_count: Option<u64>,
-    /// Up to 8 opening user texts; only where asked for.
+    /// Up to 8 opening user texts. Present only if requested with `include`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topics: Option<Vec<String>>,
-    /// The newest message; only where asked for.
+    /// The newest message. Present only if requested with `include`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_message: Option<LastMessage>,
-    /// The excerpt that `searchPreviews` found.
+    /// The excerpt that matched, for a query with `searchPreviews`.
     #[serde(default, rename = "match", skip_serializing_if = "Option::is_none")]
     pub excerpt: Option<String>,
-    /// The repository that the workspace belongs to; only where asked for.
+    /// The repository that the workspace belongs to. Present only if requested with `include`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repository: Option<Repository>,
-    /// The live runtime's own id.
+    /// The live runtime's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime_id: Option<String>,
-    /// The id of the stored session that the runtime runs, where there is one.
+    /// The id of the stored session that the runtime runs, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub persisted_id: Option<String>,
-    /// Every live runtime of the conversation, the newest first, where it is stored.
+    /// The ids of all live runtimes of the stored session, newest first. Absent if `runtimeId` is the only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime_ids: Option<Vec<String>>,
-    /// The runtime's receipt.
+    /// The endpoint of the runtime's receipt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endpoint: Option<Endpoint>,
-    /// What the endpoint speaks.
+    /// The protocols of the endpoint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endpoint_capabilities: Option<Vec<EndpointCapability>>,
-    /// The runtime's process, and who drives it.
+    /// The runtime's process and its controller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<Owner>,
-    /// Who looks at the runtime.
+    /// The clients that observe the runtime.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observers: Option<Vec<Observer>>,
-    /// What the runtime can do.
+    /// The actions that the runtime supports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actions: Option<Actions>,
-    /// What the runtime runs in.
+    /// The program that the runtime runs in, such as a tmux session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub supervisor: Option<Supervisor>,
-    /// What is known of a live process.
+    /// The activity of a live process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub activity: Option<Activity>,
-    /// The live session's address among its peers.
+    /// The live session's peer address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer: Option<EntryPeer>,
-    /// The ways into the live session.
+    /// The methods that reach the live session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doors: Option<Vec<Door>>,
-    /// The terminal in which the live process runs; only where `registry/describe` asked for it.
+    /// The terminal in which the live process runs. Present only if requested from `registry/describe` with `include`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terminal: Option<super::Terminal>,
-    /// How a person gets back into the session with its own program.
+    /// The command that resumes the session in its own program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resume: Option<Resume>,
 }
 
-/// Where a session came from, by the harness's own id.
+/// The parent of a session, by its id in the harness.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parent {
-    /// The session that it came from, where known.
+    /// The parent's session id in its harness. Absent if unknown.
     pub session_id: Option<String>,
-    /// How it came from it.
+    /// How the session relates to its parent.
     pub relation: Relation,
 }
 
-/// Where a session came from.
+/// The parent of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Parent")]
 pub struct EntryParent {
-    /// The id of the parent's entry, where there is one in scope: its `id`, or its `persistedId` while a runtime runs it.
+    /// The id of the parent's entry: its `id`, or its `persistedId` while a runtime runs it. Absent if no entry is in
+    /// scope.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// The session that it came from, where known.
+    /// The parent's session id in its harness. Absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// How it came from it.
+    /// How the session relates to its parent.
     pub relation: Relation,
 }
 
@@ -184,19 +185,19 @@ impl From<Parent> for EntryParent {
     }
 }
 
-/// How a session came from another.
+/// How a session relates to its parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Relation {
-    /// A person went on from a copy of the conversation.
+    /// The user continued from a copy of the conversation.
     Fork,
-    /// A branch of the conversation kept as a session of its own.
+    /// A branch of the conversation that is stored as a separate session.
     Branch,
-    /// Another session started it to do a part of its work.
+    /// The parent started this session for a part of its work.
     Subagent,
-    /// The conversation went on here.
+    /// The conversation continued in this session.
     Continuation,
-    /// A copy that a migration or an archive made.
+    /// A copy made by a migration or an archive.
     Copy,
 }
 
@@ -204,36 +205,36 @@ pub enum Relation {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LastMessage {
-    /// Who wrote it.
+    /// The author's role.
     pub role: Role,
-    /// Its text, shortened.
+    /// The text, shortened.
     pub text: String,
     /// When it was written, in epoch milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timestamp_ms: Option<i64>,
 }
 
-/// Who wrote a message.
+/// The author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Role {
-    /// A person.
+    /// The user.
     User,
     /// The model.
     Assistant,
     /// The harness.
     System,
-    /// A tool's result.
+    /// A tool, with its result.
     Tool,
 }
 
-/// The repository that a workspace belongs to, read from its files.
+/// The git repository that a workspace belongs to, as read from the repository's files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Repository {
-    /// The checkout's top directory.
+    /// The top directory of the checkout.
     pub root: String,
-    /// The branch that is checked out now.
+    /// The branch that is checked out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
     /// The URL of the remote `origin`, without credentials.
@@ -241,48 +242,48 @@ pub struct Repository {
     pub origin: Option<String>,
 }
 
-/// What is known of a live process.
+/// The activity of a live process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Activity {
-    /// What it is doing; absent when only its life is known.
+    /// What the process is doing. Absent if it is only known to be running.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<ActivityStatus>,
-    /// What it waits for, in its own words.
+    /// What the process is waiting for, as it describes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting_for: Option<String>,
-    /// When the current status began, in epoch milliseconds, as the harness itself records it. Absent where it does not.
+    /// When the current status began, in epoch milliseconds, as the harness records it. Absent if it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since_ms: Option<i64>,
-    /// What a person is asked, where the runtime reports it.
+    /// The question that a person is asked, if the runtime reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<Question>,
-    /// Where this comes from.
+    /// The source of this information.
     pub source: ActivitySource,
-    /// The process. Where several have the session, the one that waits for a person, else that is busy, else idle, else
-    /// unknown; of equal ones the one whose record changed last.
+    /// The process id. If several processes have the session: one that waits for a person, else one that is busy, else
+    /// idle, else of unknown activity; among equals, the one whose record changed last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<i32>,
-    /// Every live process that has the session, where there are several.
+    /// The ids of all live processes that have the session, if there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pids: Option<Vec<i32>>,
-    /// True while the process is stopped (SIGSTOP, Ctrl-Z): what it does is then unknown.
+    /// True while the process is stopped (SIGSTOP, Ctrl-Z); its activity is then unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<bool>,
-    /// When this was last seen to be so, in epoch milliseconds.
+    /// When this activity was last observed, in epoch milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_at_ms: Option<i64>,
 }
 
-/// What a live session asks a person.
+/// A question that a live session asks a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Question {
-    /// What kind of answer it takes.
+    /// The kind of answer that the question takes.
     pub kind: QuestionKind,
     /// The question in one line of at most 200 characters, without control characters.
     pub summary: String,
-    /// The request that `runtime/respond` answers.
+    /// The id of the request, for `runtime/respond`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<u64>,
 }
@@ -297,74 +298,74 @@ pub enum QuestionKind {
     Input,
 }
 
-/// Where the knowledge of an activity comes from.
+/// The source of an activity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ActivitySource {
-    /// The runtime said so.
+    /// The runtime's own report.
     Runtime,
     /// Claude Code's own process registry.
     ClaudeRegistry,
-    /// A lock that a live process holds.
+    /// A lock held by a live process.
     Lock,
-    /// A process that was recognized.
+    /// A process recognized as the session's.
     Process,
 }
 
-/// A live session's address among its peers.
+/// The address by which other sessions message a live session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EntryPeer {
-    /// The name by which other sessions address it.
+    /// The name by which other sessions address this one.
     pub name: String,
-    /// The peer endpoint; absent without a socket.
+    /// The peer endpoint. Absent if the session has no socket.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endpoint: Option<String>,
 }
 
-/// A way into a live session.
+/// A method that reaches a live session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Door {
     /// `runtime/attach`.
     Runtime,
-    /// `peer/message` by the session's id. Not where several live processes have that id, nor in a home that the client
-    /// named.
+    /// `peer/message` with the session's id. Not listed if several live processes have that id, or if the session is in
+    /// a home that the client named.
     Peer,
 }
 
-/// A command that brings a person back into a session.
+/// A command that resumes a session in its own program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Resume {
-    /// Program and arguments.
+    /// The program and its arguments.
     pub argv: Vec<String>,
-    /// Where to run it.
+    /// The directory in which to run the command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// What to add to the environment.
+    /// Variables to add to the environment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub env: Option<BTreeMap<String, String>>,
 }
 
-/// Something that could not be read or judged; the rest of the answer stands.
+/// A source that could not be read or interpreted. The rest of the result is valid.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Problem {
-    /// Whose it is.
+    /// The harness concerned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub harness: Option<Harness>,
-    /// The file.
+    /// The file concerned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// The entry.
+    /// The id of the entry concerned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// The receipt's endpoint.
+    /// The endpoint of the receipt concerned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endpoint: Option<String>,
-    /// The stable word for what is wrong.
+    /// A stable identifier of the problem, for programs.
     pub reason: String,
-    /// The same for a person.
+    /// A description of the problem, for people.
     pub message: String,
 }

@@ -1,10 +1,10 @@
-//! The one table of errors: reason, code, and what it means. Code, schema and docs are read from it.
+//! The table of errors: reason, code and meaning. The code, the schema and the reference are generated from it.
 
 use serde_json::{Map, Value, json};
 
 macro_rules! reasons {
     ($($variant:ident $code:literal $word:literal $meaning:literal,)*) => {
-        /// Why a request failed: the stable word that a program switches on.
+        /// Why a request failed: a stable identifier for programs.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Reason {
             $(#[doc = $meaning] $variant,)*
@@ -24,7 +24,7 @@ macro_rules! reasons {
                 match self { $(Self::$variant => $word,)* }
             }
 
-            /// What it means, for the docs.
+            /// The meaning, for the reference.
             pub fn meaning(self) -> &'static str {
                 match self { $(Self::$variant => $meaning,)* }
             }
@@ -33,45 +33,46 @@ macro_rules! reasons {
 }
 
 reasons! {
-    ParseError -32700 "parse_error" "The frame is not JSON that can be read.",
-    InvalidRequest -32600 "invalid_request" "The message is no request that can be served now.",
-    MethodNotFound -32601 "method_not_found" "There is no such method.",
-    InvalidParams -32602 "invalid_params" "The params do not fit the method.",
-    Internal -32603 "internal" "The server failed; this is a bug.",
-    NotInitialized -32002 "not_initialized" "`initialize` comes first.",
-    Cancelled -32800 "cancelled" "The client cancelled the request, or went away.",
-    Unauthorized -32000 "unauthorized" "A permission is missing; `data.permission` names it.",
-    NotFound -32001 "not_found" "There is no such thing, or it is out of scope.",
-    NotLive -32003 "not_live" "No live session answers to this.",
-    IdentityMismatch -32004 "identity_mismatch" "What was named is not what is there now.",
-    AmbiguousRuntime -32005 "ambiguous_runtime" "Two runtimes claim this id.",
-    ControllerRequired -32006 "controller_required" "Another client drives; `data.holder` and `data.expiresAtMs` say who and until when.",
-    LeaseExpired -32007 "lease_expired" "The lease ran out; only taking control helps.",
-    Busy -32008 "busy" "Too much is going on; try again.",
-    UnsupportedAction -32009 "unsupported_action" "This runtime cannot do that.",
-    HarnessUnsupported -32010 "harness_unsupported" "This harness cannot do that.",
-    Unavailable -32011 "unavailable" "What is needed is not there now.",
-    Timeout -32012 "timeout" "It took too long.",
+    ParseError -32700 "parse_error" "The frame is malformed, or its content is not JSON that the server can parse.",
+    InvalidRequest -32600 "invalid_request" "The message is not a valid request, or the request is not allowed in the connection's current state.",
+    MethodNotFound -32601 "method_not_found" "The method does not exist.",
+    InvalidParams -32602 "invalid_params" "The params are not valid for the method.",
+    Internal -32603 "internal" "The server failed. This is a bug.",
+    NotInitialized -32002 "not_initialized" "The first request must be `initialize`.",
+    Cancelled -32800 "cancelled" "The client cancelled the request or disconnected.",
+    Unauthorized -32000 "unauthorized" "The client lacks a permission; `data.permission` names it.",
+    NotFound -32001 "not_found" "The named item does not exist, or it is outside the client's scope.",
+    NotLive -32003 "not_live" "No live session or runtime matches.",
+    IdentityMismatch -32004 "identity_mismatch" "The session or runtime that was found is not the one that was named.",
+    AmbiguousRuntime -32005 "ambiguous_runtime" "Two runtimes claim the same id.",
+    ControllerRequired -32006 "controller_required" "Another client has control; `data.holder` names it, and `data.expiresAtMs` is when its lease expires.",
+    LeaseExpired -32007 "lease_expired" "The client's lease expired; only `runtime/takeControl` regains control.",
+    Busy -32008 "busy" "The server or the named resource is in use or at capacity; try again later.",
+    UnsupportedAction -32009 "unsupported_action" "The runtime does not support this action.",
+    HarnessUnsupported -32010 "harness_unsupported" "The harness does not support this action.",
+    Unavailable -32011 "unavailable" "A required resource is not available now.",
+    Timeout -32012 "timeout" "The operation did not complete in time.",
     Transport -32013 "transport" "The connection failed.",
-    Execution -32014 "execution" "The other side tried, and failed.",
-    InvalidArgument -32015 "invalid_argument" "The other side refused an argument.",
-    Unauthenticated -32016 "unauthenticated" "The other side does not accept the token.",
+    Execution -32014 "execution" "The runtime or agent attempted the operation and failed.",
+    InvalidArgument -32015 "invalid_argument" "The runtime or agent rejected an argument.",
+    Unauthenticated -32016 "unauthenticated" "The runtime rejected the receipt's token.",
     Io -32017 "io" "A file could not be read or written.",
-    InvalidEndpoint -32018 "invalid_endpoint" "This is no endpoint.",
-    InvalidReceipt -32019 "invalid_receipt" "The receipt does not hold.",
-    ChangedDuringWrite -32030 "changed_during_write" "The file changed meanwhile; `data.expected` and `data.actual` are the revisions.",
-    InvalidSettings -32031 "invalid_settings" "The settings file cannot be understood.",
-    DeliveryFailed -32032 "delivery_failed" "The message was not delivered, or not for certain; `data.cause` says why: `empty` (a blank text), `spawn` (no courier could be started), `exit` (it failed), `report` (it did not do, or say, what it should) or `timeout`.",
-    TooLarge -32033 "too_large" "A bound on size is passed.",
-    Limit -32034 "limit" "A bound on number is passed.",
-    Ambiguous -32035 "ambiguous" "The reference matches several entries; `data.candidates` lists them, and `data.total` counts them.",
+    InvalidEndpoint -32018 "invalid_endpoint" "The text is not a valid endpoint.",
+    InvalidReceipt -32019 "invalid_receipt" "The receipt is not valid.",
+    ChangedDuringWrite -32030 "changed_during_write" "Another program changed the file; `data.expected` and `data.actual` are the revisions.",
+    InvalidSettings -32031 "invalid_settings" "The settings file is not valid.",
+    DeliveryFailed -32032 "delivery_failed" "The message was not delivered, or its delivery is uncertain. `data.cause` is the cause: `empty` (the text is blank), `spawn` (the courier could not be started), `exit` (the courier failed), `report` (the courier did not do or report what it should) or `timeout`. After `exit`, `report` and `timeout` the message may have arrived.",
+    TooLarge -32033 "too_large" "A size limit was exceeded.",
+    Limit -32034 "limit" "A limit on the number of items was exceeded.",
+    Ambiguous -32035 "ambiguous" "The reference matches several entries; `data.candidates` lists them, and `data.total` is their number.",
     NoTerminal -32036 "no_terminal" "No terminal multiplexer that Tackroom can control displays this session.",
 }
 
-/// Characters of an error's message.
+/// Maximum length of an error message, in characters.
 const MESSAGE_CHARS: usize = 1_000;
 
-/// A message as it may go out: what others sent may stand in it, however long and whatever it does to a terminal.
+/// Returns a message that is safe to send and print: text from other programs in it may be of any length and may
+/// contain terminal control characters, so it is truncated and control characters become spaces.
 pub fn presentable(mut message: String) -> String {
     if let Some((end, _)) = message.char_indices().nth(MESSAGE_CHARS) {
         message.truncate(end);
@@ -83,7 +84,7 @@ pub fn presentable(mut message: String) -> String {
     message
 }
 
-/// An error answer: code, a message for a person, and `data` whose `reason` a program switches on.
+/// An error response: a code, a message for people, and `data`, whose `reason` is for programs.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{message}")]
 pub struct RpcError {
@@ -93,30 +94,30 @@ pub struct RpcError {
 }
 
 impl RpcError {
-    /// An error with this reason; the message says what is wrong and what to do next.
+    /// Returns an error with this reason. The message states what is wrong and what to do next.
     pub fn new(reason: Reason, message: impl Into<String>) -> Self {
         Self { reason, message: presentable(message.into()), data: Map::new() }
     }
 
-    /// Adds a member to `data`.
+    /// Adds a field to `data`.
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.data.insert(name.to_owned(), value.into());
         self
     }
 
-    /// Why it failed.
+    /// The reason for the failure.
     pub fn reason(&self) -> Reason {
         self.reason
     }
 
-    /// `data` as it goes out, with its `reason`.
+    /// Returns `data` as sent, including `reason`.
     pub fn data(&self) -> Value {
         let mut data = Map::from_iter([("reason".to_owned(), Value::from(self.reason.word()))]);
         data.extend(self.data.clone());
         Value::Object(data)
     }
 
-    /// The error object of JSON-RPC.
+    /// Returns the JSON-RPC error object.
     pub fn to_json(&self) -> Value {
         json!({ "code": self.reason.code(), "message": self.message, "data": self.data() })
     }
@@ -128,7 +129,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn codes_and_words_are_unique_and_within_the_published_ranges() {
+    fn codes_and_reasons_are_unique_and_within_the_published_ranges() {
         let mut codes = HashSet::new();
         let mut words = HashSet::new();
         for reason in Reason::ALL {

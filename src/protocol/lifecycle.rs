@@ -3,35 +3,36 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The protocol version that this server speaks.
+/// The protocol version of this server.
 pub const PROTOCOL_VERSION: i64 = 1;
 
 /// Params of `initialize`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct InitializeParams {
-    /// The version that the client speaks; any other than 1 is answered with 1, and the client decides.
+    /// The protocol version of the client. The server answers 1 whatever the value; the client decides whether to
+    /// continue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol_version: Option<i64>,
-    /// Who the client is.
+    /// Information about the client.
     #[serde(deserialize_with = "super::object")]
     pub client_info: ClientInfo,
-    /// The client's process; when it is gone the server ends.
+    /// The client's process id. The server exits when that process has exited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 2147483647))]
     pub process_id: Option<i64>,
-    /// Ask for less than the spawner allowed.
+    /// Narrows the maximum authority set on the command line.
     #[serde(default, deserialize_with = "super::optional_object", skip_serializing_if = "Option::is_none")]
     pub authority: Option<AuthorityRequest>,
-    /// More store roots, by harness. Counted only when the server was started with `--allow-homes`.
+    /// Additional store roots, by harness. Ignored unless the server was started with `--allow-homes`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub homes: Option<BTreeMap<Harness, Vec<String>>>,
-    /// Reserved: nothing is read from it.
+    /// Reserved. The server ignores it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capabilities: Option<serde_json::Value>,
 }
 
-/// Who a client is.
+/// Information about the client.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClientInfo {
@@ -40,7 +41,7 @@ pub struct ClientInfo {
     /// The client's version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// The name that a person reads.
+    /// The display name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
@@ -49,27 +50,27 @@ pub struct ClientInfo {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct InitializeResult {
-    /// The version that the server speaks: 1.
+    /// The protocol version of the server: 1.
     pub protocol_version: i64,
-    /// Who the server is.
+    /// Information about the server.
     pub server_info: ServerInfo,
-    /// What it can do beyond its methods.
+    /// The server's capabilities beyond its methods.
     pub capabilities: ServerCapabilities,
-    /// Random, new for each server process: revisions of one instance mean nothing to another.
+    /// A random id of this server process. Revisions from one instance are not valid in another.
     pub instance_id: String,
-    /// What was granted.
+    /// The granted authority.
     pub authority: Authority,
-    /// Every request that the server knows; the OpenRPC document says which permissions each needs.
+    /// Every request method of the server. The OpenRPC document lists the permissions that each requires.
     pub methods: Vec<String>,
-    /// Every notification that the server may send.
+    /// Every notification that the server can send.
     pub notifications: Vec<String>,
-    /// The harnesses within scope, and where their sessions are looked for.
+    /// The harnesses in scope and their store roots.
     pub harnesses: Vec<HarnessInfo>,
-    /// The bounds that a client can run into.
+    /// The limits that a client can reach.
     pub limits: Limits,
 }
 
-/// Who the server is.
+/// Information about the server.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ServerInfo {
@@ -79,11 +80,11 @@ pub struct ServerInfo {
     pub version: String,
 }
 
-/// What the server can do beyond its methods.
+/// The server's capabilities beyond its methods.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ServerCapabilities {
-    /// The agents that `runtime/start` can start for this client, by name; absent where it can start none.
+    /// The names of the agents that `runtime/start` can start for this client. Absent if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<Vec<String>>,
 }
@@ -94,33 +95,33 @@ pub struct ServerCapabilities {
 pub struct HarnessInfo {
     /// The harness.
     pub id: Harness,
-    /// The name that a person reads.
+    /// The display name.
     pub name: String,
-    /// The directories that are looked into, whether they exist or not.
+    /// The directories that are searched for sessions, whether they exist or not.
     pub roots: Vec<String>,
 }
 
-/// The bounds that a client can run into; each can be lowered by `--limit NAME=VALUE`.
+/// The limits that a client can reach. `--limit NAME=VALUE` lowers each of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Limits {
-    /// The longest frame that is read, in bytes.
+    /// Maximum size of a frame that the server reads, in bytes.
     pub frame_bytes: usize,
-    /// The largest `limit` of a page.
+    /// Maximum `limit` of a page.
     pub page_max: usize,
-    /// Requests at work or unread at a time; one more is answered `busy`.
+    /// Maximum number of requests that are running or have unread responses; the next one fails with `busy`.
     pub requests_in_flight: usize,
-    /// The largest batch; a larger one is answered with one `limit` error.
+    /// Maximum number of messages in a batch; a larger batch gets a single `limit` error.
     pub batch_max: usize,
-    /// The longest text of `peer/message`, in bytes.
+    /// Maximum size of the text of `peer/message`, in bytes.
     pub message_bytes: usize,
-    /// Attachments to runtimes at one time.
+    /// Maximum number of concurrent attachments to runtimes.
     pub attachments: usize,
-    /// Subscriptions of `registry/watch` at one time.
+    /// Maximum number of concurrent subscriptions of `registry/watch`.
     pub subscriptions: usize,
-    /// Directories that are watched at one time; what changes in others is seen later.
+    /// Maximum number of directories watched at a time; changes in other directories are noticed later.
     pub watches: usize,
-    /// How long `peer/message` may take, in milliseconds.
+    /// Maximum duration of `peer/message`, in milliseconds.
     pub courier_ms: usize,
 }
 
@@ -128,7 +129,7 @@ pub struct Limits {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NarrowParams {
-    /// What to keep.
+    /// The authority to keep.
     #[serde(deserialize_with = "super::object")]
     pub authority: AuthorityRequest,
 }
@@ -137,21 +138,21 @@ pub struct NarrowParams {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NarrowResult {
-    /// What is left.
+    /// The remaining authority.
     pub authority: Authority,
 }
 
-/// Params of the notification `$/progress`, sent for requests that carried `_meta.progressToken`.
+/// Params of the notification `$/progress`, which reports on requests with `_meta.progressToken`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProgressParams {
-    /// The token as the request carried it.
+    /// The token from the request.
     pub token: ProgressToken,
-    /// How far the work is.
+    /// The progress so far.
     pub value: ProgressValue,
 }
 
-/// What a client gave to tell the progress of its requests apart.
+/// A token, chosen by the client, that identifies the request in `$/progress`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum ProgressToken {
@@ -161,20 +162,20 @@ pub enum ProgressToken {
     String(String),
 }
 
-/// How far a request's work is.
+/// The progress of a request.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProgressValue {
-    /// What is being done, for a person.
+    /// The current step, for people.
     pub message: String,
-    /// Units done.
+    /// The units completed so far.
     pub done: u64,
-    /// Units in all, as far as known now.
+    /// The total number of units. Absent if unknown; it can change while the request runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total: Option<u64>,
 }
 
-/// The one member that all params share.
+/// The field that all params share.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct WithMeta {
     /// See [`RequestMeta`].
@@ -182,14 +183,14 @@ pub struct WithMeta {
     pub meta: Option<RequestMeta>,
 }
 
-/// The `_meta` member that every params object may carry.
+/// The `_meta` field, which every params object may have.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RequestMeta {
-    /// Narrows the authority of this request alone.
+    /// Narrows the authority for this request only.
     #[serde(default, deserialize_with = "super::optional_object", skip_serializing_if = "Option::is_none")]
     pub authority: Option<AuthorityRequest>,
-    /// Asks for `$/progress` with this token.
+    /// Requests `$/progress` notifications with this token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress_token: Option<ProgressToken>,
 }
@@ -198,7 +199,7 @@ pub struct RequestMeta {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CancelParams {
-    /// The request's id.
+    /// The id of the request to cancel.
     pub id: RequestId,
 }
 
@@ -206,11 +207,11 @@ pub struct CancelParams {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CancelRequestParams {
-    /// The request's id.
+    /// The id of the request to cancel.
     pub request_id: RequestId,
 }
 
-/// An id of a request, as JSON-RPC allows it.
+/// A JSON-RPC request id.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum RequestId {

@@ -1,8 +1,8 @@
-//! What crosses the wire: one file per method family, and the errors.
+//! The wire types, one file per method family, and the errors.
 //!
-//! Plain data, no I/O. These types are the domain's own: the rooms below produce them, `rpc` writes them, and
-//! `schema/` is generated from them. On input `null` is taken as absent and unknown members are ignored; on output a
-//! member without a value is left out.
+//! Plain data, no I/O. These types are also the domain types: the lower modules produce them, `rpc` serializes them,
+//! and `schema/` is generated from them. On input, `null` means absent and unknown fields are ignored. On output, a
+//! field without a value is omitted.
 
 mod authority;
 mod entry;
@@ -38,7 +38,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
-/// A coding-agent program whose sessions Tackroom knows.
+/// A harness: a coding-agent program, such as Claude Code, whose sessions Tackroom can read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Harness {
@@ -66,13 +66,13 @@ pub enum Harness {
     Supercode,
     /// The Supercode orchestrator.
     Orchestrator,
-    /// An agent that is none of these and speaks the Agent Client Protocol. It is known only while `tackroom host` runs
-    /// it: it has no store. Receipts of other programs do not know this word.
+    /// Any other agent that speaks the Agent Client Protocol. It has no store, so its sessions are known only while
+    /// `tackroom host` runs it. Receipts written by other programs do not use this value.
     Acp,
 }
 
 impl Harness {
-    /// Every harness, in the order in which they are listed.
+    /// Every harness, in listing order.
     pub const ALL: [Self; 12] = [
         Self::ClaudeCode,
         Self::Codex,
@@ -88,7 +88,7 @@ impl Harness {
         Self::Acp,
     ];
 
-    /// The word that stands for this harness on the wire.
+    /// The value of this harness on the wire.
     pub fn id(self) -> &'static str {
         match self {
             Self::ClaudeCode => "claude-code",
@@ -106,7 +106,7 @@ impl Harness {
         }
     }
 
-    /// The name that a person reads.
+    /// The display name.
     pub fn name(self) -> &'static str {
         match self {
             Self::ClaudeCode => "Claude Code",
@@ -131,7 +131,7 @@ impl std::fmt::Display for Harness {
     }
 }
 
-/// A word outside a closed list.
+/// A value that is not one of an enum's.
 #[derive(Debug, thiserror::Error)]
 #[error("unknown {kind} `{word}`; known: {known}")]
 pub struct UnknownWord {
@@ -148,7 +148,7 @@ impl std::str::FromStr for Harness {
     }
 }
 
-/// Finds `word` in a closed list.
+/// Finds the item of `all` whose id is `value`.
 fn parse_word<T: Copy>(
     kind: &'static str,
     word: &str,
@@ -162,7 +162,7 @@ fn parse_word<T: Copy>(
     })
 }
 
-/// Reads a member that is an object. What is derived would take an array for one, member by member.
+/// Deserializes a field that must be an object. A derived `Deserialize` would also accept an array, field by field.
 pub(crate) fn object<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<T, D::Error> {
     let raw = Box::<RawValue>::deserialize(deserializer)?;
     if !raw.get().starts_with('{') {
@@ -171,44 +171,44 @@ pub(crate) fn object<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserialize
     serde_json::from_str(raw.get()).map_err(D::Error::custom)
 }
 
-/// The same of a member that may be absent or `null`.
+/// Deserializes an object that may be absent or `null`.
 fn optional_object<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<Option<T>, D::Error> {
     let raw = Box::<RawValue>::deserialize(deserializer)?;
     if raw.get() == "null" { Ok(None) } else { object(&*raw).map(Some).map_err(D::Error::custom) }
 }
 
-/// The same of each element of a list.
+/// Deserializes a list of objects.
 fn objects<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<Vec<T>, D::Error> {
     let raw = Vec::<Box<RawValue>>::deserialize(deserializer)?;
     raw.iter().map(|raw| object(&**raw).map_err(D::Error::custom)).collect()
 }
 
-/// Params or a result with nothing in it.
+/// An object without fields.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Empty {}
 
-/// A notification on its way to the client.
+/// A notification to send to the client.
 #[derive(Debug)]
 pub struct Notification {
-    /// Its method.
+    /// The method.
     pub method: &'static str,
-    /// Its params.
+    /// The params.
     pub params: Box<RawValue>,
     void: Option<CancellationToken>,
 }
 
 impl Notification {
-    /// A notification with these params. Fails only where they cannot be written as JSON.
+    /// Returns a notification with these params. Fails only if they cannot be serialized as JSON.
     pub fn new(method: &'static str, params: &impl Serialize) -> serde_json::Result<Self> {
         Ok(Self { method, params: serde_json::value::to_raw_value(params)?, void: None })
     }
 
-    /// The same, which is not to be sent any more once this is cancelled.
+    /// Drops the notification if `void` is cancelled before it is sent.
     pub fn unless(self, void: &CancellationToken) -> Self {
         Self { void: Some(void.clone()), ..self }
     }
 
-    /// Whether it is still to be sent.
+    /// Whether the notification is still to be sent.
     pub fn holds(&self) -> bool {
         self.void.as_ref().is_none_or(|void| !void.is_cancelled())
     }

@@ -1,4 +1,5 @@
-/// Whether the brackets of a JSON text nest deeper than `levels`. serde_json bounds what it builds, not what it skips.
+/// Returns whether the brackets of a JSON text nest deeper than `levels`. serde_json limits the depth of what it
+/// builds, but not of what it skips.
 pub fn nested_deeper(json: &[u8], levels: usize) -> bool {
     if memchr::memchr2_iter(b'[', b'{', json).take(levels + 1).count() <= levels {
         return false;

@@ -2,74 +2,74 @@ use super::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a live session is doing.
+/// The activity of a live session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum ActivityStatus {
-    /// A turn runs.
+    /// A turn is in progress.
     Busy,
-    /// Nothing runs; a background shell counts as nothing.
+    /// No turn is in progress. A background shell does not count.
     Idle,
-    /// A person is waited for.
+    /// Waiting for a person.
     Waiting,
 }
 
-/// How a Claude Code session runs.
+/// The kind of a Claude Code session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum PeerKind {
-    /// In a terminal, an editor, or headless.
+    /// Runs in a terminal or an editor, or headless.
     Interactive,
-    /// As a background job.
+    /// Runs as a background job.
     Background,
 }
 
-/// A running Claude Code session, as its own process registry tells it.
+/// A running Claude Code session, as recorded in Claude Code's process registry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Peer {
-    /// The process.
+    /// The process id.
     pub pid: i32,
-    /// The session that it runs now.
+    /// The id of the session that the process runs now.
     pub session_id: String,
-    /// The name by which other sessions address it.
+    /// The name by which other sessions address this one.
     pub name: String,
-    /// The Claude Code home whose registry holds it.
+    /// The Claude Code home whose registry lists the session.
     pub home: String,
-    /// Its working directory.
+    /// The working directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// What it is doing; absent when it does not say, or is stopped.
+    /// The session's activity. Absent if it is not reported or the process is stopped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<ActivityStatus>,
-    /// True while its process is stopped (SIGSTOP, Ctrl-Z): it does nothing, and no message reaches it.
+    /// True while the process is stopped (SIGSTOP, Ctrl-Z). A stopped session does nothing, and no message reaches it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<bool>,
-    /// What it waits for, in its own words.
+    /// What the session is waiting for, as it describes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting_for: Option<String>,
-    /// How it runs; absent when unknown.
+    /// The kind of session. Absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<PeerKind>,
-    /// What started it: `cli`, `sdk-cli`, `claude-vscode`, ...
+    /// How the session was started: `cli`, `sdk-cli`, `claude-vscode`, and others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entrypoint: Option<String>,
-    /// When its record last changed, in epoch milliseconds.
+    /// When the session's record last changed, in epoch milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated_at_ms: Option<i64>,
-    /// Its program's version.
+    /// The version of Claude Code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// Where it is in tmux: `<session>:@<window>.%<pane>`.
+    /// The tmux pane: `<session>:@<window>.%<pane>`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tmux: Option<String>,
-    /// Its messaging socket, as the record names it.
+    /// The path of the messaging socket, as recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub socket_path: Option<String>,
-    /// Whether somebody listens at its socket. In a home that the client named it takes no messages from here all the
-    /// same.
+    /// Whether a process listens on the socket. `peer/message` does not reach sessions in a home that the client named,
+    /// even if this is true.
     pub addressable: bool,
-    /// `cc-peer:v1:<pid>:<name>:<socket>`, a projection and never an authority. Absent without a socket.
+    /// `cc-peer:v1:<pid>:<name>:<socket>`, derived from the other fields; it proves nothing. Absent without a socket.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endpoint: Option<String>,
 }
@@ -78,14 +78,14 @@ pub struct Peer {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PeerListResult {
-    /// Live sessions, by name and then pid.
+    /// The live sessions, sorted by name, then by process id.
     pub peers: Vec<Peer>,
-    /// What could not be read.
+    /// The sources that could not be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
 }
 
-/// Params of `peer/resolve`: exactly one member.
+/// Params of `peer/resolve`: exactly one of the fields.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PeerSelector {
@@ -95,7 +95,7 @@ pub struct PeerSelector {
     /// A session id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// A name, in any case.
+    /// A name. Case is ignored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// A peer endpoint.
@@ -111,26 +111,26 @@ pub struct PeerResult {
     pub peer: Peer,
 }
 
-/// Params of `peer/message`: who is meant, by exactly one member, and what is said.
+/// Params of `peer/message`: the text, and exactly one field that selects the recipient.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MessageParams {
-    /// The session.
+    /// The recipient.
     #[serde(flatten)]
     pub to: PeerSelector,
-    /// The text, which arrives as it is.
+    /// The text. It is delivered unchanged.
     pub text: String,
 }
 
-/// What became of a message.
+/// The outcome of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Outcome {
-    /// It is in the session's inbox, and nothing was said against it within three seconds.
+    /// The message is in the session's inbox and was not rejected within three seconds.
     Accepted,
-    /// The session keeps it back until a person there lets it through; it may expire.
+    /// The session holds the message until a person approves it there. It may expire.
     Held,
-    /// The session takes no messages: it was not delivered.
+    /// The session refuses messages. The message was not delivered.
     Refused,
 }
 
@@ -138,15 +138,15 @@ pub enum Outcome {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MessageResult {
-    /// The session, read again right before the message went out.
+    /// The session, read again immediately before delivery.
     pub peer: Peer,
-    /// What became of the message.
+    /// The outcome.
     pub outcome: Outcome,
-    /// The message's id in the session's transcript, where Claude Code gave one.
+    /// The message's id in the session's transcript. Absent if Claude Code reported none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_id: Option<String>,
-    /// What Claude Code said against it, or why an accepted message may be held or refused all the same: nobody could hear
-    /// of it, or the courier ended too early to.
+    /// Claude Code's reason for holding or refusing the message. For an accepted message: why a later rejection could
+    /// not have been received, for example because the courier exited early.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }

@@ -3,11 +3,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 
-/// The opaque name of a receipt, `supercode-live://` and 32 lower-case hexadecimal digits. It holds no secret.
+/// The opaque identifier of a receipt: `supercode-live://` and 32 lower-case hexadecimal digits. It contains no secret.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Endpoint(String);
 
-/// A text that is no endpoint.
+/// A text that is not an endpoint.
 #[derive(Debug, thiserror::Error)]
 #[error("an endpoint is `supercode-live://` and 32 lower-case hexadecimal digits")]
 pub struct MalformedEndpoint;
@@ -15,18 +15,18 @@ pub struct MalformedEndpoint;
 impl Endpoint {
     const SCHEME: &str = "supercode-live://";
 
-    /// The endpoint of a receipt; `None` where this is no id of one.
+    /// Returns the endpoint of a receipt, or `None` if `id` is not a receipt id.
     pub fn of_receipt(id: &str) -> Option<Self> {
         let is_id = id.len() == 32 && id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
         is_id.then(|| Self(format!("{}{id}", Self::SCHEME)))
     }
 
-    /// The id of its receipt: what its file is called, without `.json`.
+    /// Returns the id of the receipt: its file name without `.json`.
     pub fn receipt_id(&self) -> &str {
         &self.0[Self::SCHEME.len()..]
     }
 
-    /// The endpoint as it crosses the wire.
+    /// Returns the endpoint as sent on the wire.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -52,17 +52,17 @@ impl<'de> Deserialize<'de> for Endpoint {
     }
 }
 
-/// A bearer token: never shown, never sent to a client.
+/// A bearer token. It is never shown and never sent to a client.
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Token(String);
 
 impl Token {
-    /// A token. What it may look like is for its user to check.
+    /// Wraps a token without validating it; the caller checks its format.
     pub fn new(token: String) -> Self {
         Self(token)
     }
 
-    /// The token itself, for the one header that carries it and the one file that keeps it.
+    /// Returns the token itself, for the header that carries it and the file that stores it.
     pub fn secret(&self) -> &str {
         &self.0
     }
@@ -74,19 +74,19 @@ impl fmt::Debug for Token {
     }
 }
 
-/// The conversation that a runtime runs.
+/// A conversation that a runtime runs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Source {
-    /// The program that owns the session.
+    /// The harness that owns the session.
     pub harness: Harness,
-    /// The harness's own id of the session.
+    /// The session's id in its harness.
     pub session_id: String,
-    /// The directory that it works in: an absolute path.
+    /// The working directory, an absolute path.
     pub workspace: String,
 }
 
-/// What a runtime's endpoint speaks.
+/// A protocol of a runtime's endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum EndpointCapability {
@@ -96,52 +96,52 @@ pub enum EndpointCapability {
     Acp,
 }
 
-/// What a runtime runs in.
+/// The program that a runtime runs in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Supervisor {
-    /// A named session of tmux.
+    /// A named tmux session.
     Tmux {
-        /// Its name.
+        /// The name of the tmux session.
         session_name: String,
     },
 }
 
-/// What a receipt says besides.
+/// Additional data of a receipt.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RuntimeMetadata {
-    /// The profile of its program.
+    /// The profile of the harness.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
-    /// Where the conversation is stored.
+    /// The path at which the conversation is stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub persistence_location: Option<String>,
-    /// What the endpoint speaks. Absent on input: both.
+    /// The protocols of the endpoint. Absent in params: both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endpoint_capabilities: Option<Vec<EndpointCapability>>,
-    /// What the runtime runs in.
+    /// The program that the runtime runs in.
     #[serde(default, deserialize_with = "super::optional_object", skip_serializing_if = "Option::is_none")]
     pub supervisor: Option<Supervisor>,
 }
 
-/// A published runtime, without its secret and without having been asked whether it answers.
+/// A published runtime, without its token. The runtime was not contacted for this.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Receipt {
-    /// Its name for `runtime/attach`, `runtime/forget` and `runtime/unregister`.
+    /// The receipt's identifier for `runtime/attach`, `runtime/forget` and `runtime/unregister`.
     pub endpoint: Endpoint,
-    /// The runtime's own id.
+    /// The runtime's id.
     pub runtime_id: String,
-    /// The conversation that it runs.
+    /// The conversation that the runtime runs.
     pub source: Source,
-    /// The process that owns it.
+    /// The id of the process that owns the runtime.
     pub pid: i32,
-    /// When it was published, in epoch milliseconds.
+    /// When the runtime was published, in epoch milliseconds.
     pub created_at_ms: u64,
-    /// What it says besides.
+    /// Additional data.
     pub metadata: RuntimeMetadata,
-    /// Whether it answered when it was last asked; absent where this server has not asked.
+    /// Whether the runtime answered when this server last contacted it. Absent if this server has not contacted it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reachable: Option<bool>,
 }
@@ -150,9 +150,9 @@ pub struct Receipt {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReceiptsResult {
-    /// Every receipt that counts, the newest first.
+    /// All valid receipts, newest first.
     pub receipts: Vec<Receipt>,
-    /// Files that are no receipts that count, and why.
+    /// The files that are not valid receipts, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
 }
@@ -170,7 +170,7 @@ pub struct DiscoverParams {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DiscoverResult {
-    /// The newest runtime of the conversation that answers; absent where none does.
+    /// The newest runtime of the conversation that answers. Absent if none does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endpoint: Option<Endpoint>,
 }
@@ -179,20 +179,20 @@ pub struct DiscoverResult {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RegisterParams {
-    /// The runtime's own id.
+    /// The runtime's id.
     pub runtime_id: String,
-    /// The conversation that it runs.
+    /// The conversation that the runtime runs.
     #[serde(deserialize_with = "super::object")]
     pub source: Source,
-    /// `http://127.0.0.1:PORT`: where it listens.
+    /// The URL at which the runtime listens: `http://127.0.0.1:PORT`.
     pub base_url: String,
-    /// What it wants to be shown.
+    /// The bearer token that the runtime requires.
     pub token: Token,
-    /// The process that owns it; absent: this server.
+    /// The id of the process that owns the runtime. Absent: this server's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 2147483647))]
     pub pid: Option<i64>,
-    /// What the receipt says besides.
+    /// Additional data for the receipt.
     #[serde(default, deserialize_with = "super::optional_object", skip_serializing_if = "Option::is_none")]
     pub metadata: Option<RuntimeMetadata>,
 }
@@ -201,7 +201,7 @@ pub struct RegisterParams {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RegisterResult {
-    /// The receipt's name. The receipt is there for as long as the client is.
+    /// The endpoint of the new receipt. The receipt exists for as long as the client is connected.
     pub endpoint: Endpoint,
 }
 
@@ -209,7 +209,7 @@ pub struct RegisterResult {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UnregisterParams {
-    /// A receipt that this client registered.
+    /// The endpoint of a receipt that this client registered.
     pub endpoint: String,
 }
 
@@ -217,9 +217,9 @@ pub struct UnregisterParams {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ForgetParams {
-    /// The receipt.
+    /// The endpoint of the receipt.
     pub endpoint: String,
-    /// Remove it even if its owner lives and answers. Default false.
+    /// Remove the receipt even if its owner is running and answers. Default false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub force: Option<bool>,
 }
@@ -228,6 +228,6 @@ pub struct ForgetParams {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ForgetResult {
-    /// Whether there was such a receipt.
+    /// Whether a receipt was removed. False if it did not exist.
     pub removed: bool,
 }

@@ -2,7 +2,7 @@ use super::{Entry, Harness, Problem, State};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What may be asked for beyond the common members, because it costs reading.
+/// A value that is added to entries on request, because it requires reading the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Include {
@@ -10,23 +10,23 @@ pub enum Include {
     Topics,
     /// The newest message.
     LastMessage,
-    /// How many messages there are.
+    /// The number of user and assistant messages.
     MessageCount,
     /// The repository that the workspace belongs to.
     Repository,
 }
 
-/// Which entries are meant. Absent members filter nothing, but for the defaults that are named.
+/// A filter for entries. All fields are optional; an absent field does not filter, except for the defaults stated here.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Query {
-    /// False: look at no live evidence; every stored session, as `persisted`. Default true.
+    /// If false, ignore live evidence and return all stored sessions as `persisted`. Default true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub live: Option<bool>,
-    /// False: only what has live evidence. Default true.
+    /// If false, return only entries with live evidence. Default true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub persisted: Option<bool>,
-    /// True: a runtime and its stored session as two rows. Default false.
+    /// If true, return a runtime and its stored session as two entries instead of one merged entry. Default false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub twins: Option<bool>,
     /// Only these harnesses.
@@ -37,23 +37,25 @@ pub struct Query {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 100))]
     pub states: Option<Vec<State>>,
-    /// Only sessions of this directory.
+    /// Only sessions in this directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 4096))]
     pub workspace: Option<String>,
-    /// Widens `workspace` to all below it. Default false.
+    /// Whether `workspace` includes its subdirectories. Default false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace_subtree: Option<bool>,
-    /// Only sessions of the repository that this directory belongs to: main checkout, worktrees, submodules, clones of
-    /// one origin.
+    /// Only sessions in the repository that this directory belongs to: its main checkout, worktrees, submodules, and
+    /// clones of the same origin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 4096))]
     pub workspace_family: Option<String>,
-    /// Only entries whose title, id or peer name holds this text, in any case. Trimmed; blank means all.
+    /// Only entries whose title, id or peer name contains this text. Case and surrounding white space are ignored; a
+    /// blank text matches all entries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 4096))]
     pub text: Option<String>,
-    /// Look for `text` in the opening user texts and the last message too, and answer the excerpt as `match`.
+    /// Whether to search for `text` in the opening user texts and the last message too, and to return the excerpt as
+    /// `match`. Default false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search_previews: Option<bool>,
     /// Only entries updated at or after this time, in epoch milliseconds.
@@ -62,10 +64,10 @@ pub struct Query {
     /// Only entries updated before this time, in epoch milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated_before_ms: Option<i64>,
-    /// Sessions that another one started (subagents) too. Default false.
+    /// Whether to include sessions that another session started (subagents). Default false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub include_children: Option<bool>,
-    /// This entry and all below it.
+    /// Only the entry with this id and its descendants.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 4096))]
     pub root_id: Option<String>,
@@ -73,13 +75,13 @@ pub struct Query {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 4096))]
     pub profile: Option<String>,
-    /// Only archived ones, or only others. Absent: both.
+    /// If true, return only archived sessions; if false, only others. Absent: both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub archived: Option<bool>,
     /// The order of the entries. Default `recent`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sort: Option<Sort>,
-    /// What to add to each entry, at the cost of reading it.
+    /// Values to add to each entry. They require reading the sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 100))]
     pub include: Option<Vec<Include>>,
@@ -101,13 +103,13 @@ pub enum Sort {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ListParams {
-    /// Which entries.
+    /// The filter. Absent: all entries that an empty query returns.
     #[serde(default, deserialize_with = "super::optional_object", skip_serializing_if = "Option::is_none")]
     pub query: Option<Query>,
-    /// `nextCursor` of the page before, with the same query.
+    /// `nextCursor` of the previous page; the query must be the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
-    /// How many entries at most. Default 50; 0 gives `total` and `revision` alone.
+    /// Maximum number of entries. Default 50. With 0, only `total` and `revision` are returned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 1000))]
     pub limit: Option<i64>,
@@ -119,14 +121,14 @@ pub struct ListParams {
 pub struct ListResult {
     /// The entries, newest first.
     pub entries: Vec<Entry>,
-    /// Leads to the next page; absent on the last.
+    /// The cursor of the next page. Absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
-    /// How many entries the query has in all.
+    /// The number of entries that match the query, on all pages.
     pub total: usize,
-    /// The inventory's revision: it moves when anything changes.
+    /// The revision of the inventory. It changes whenever the inventory changes.
     pub revision: String,
-    /// What could not be read.
+    /// The sources that could not be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
 }
@@ -137,7 +139,7 @@ pub struct ListResult {
 pub struct DescribeParams {
     /// The entry's id.
     pub id: String,
-    /// Values to add that are expensive to determine and are not part of lists.
+    /// Values to add that are too expensive to determine for lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 100))]
     pub include: Option<Vec<DescribeInclude>>,
@@ -155,12 +157,12 @@ pub enum DescribeInclude {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ResolveParams {
-    /// An id (of an entry, session or runtime, or an endpoint), the first four or more characters of one, a name that the
-    /// user chose, or consecutive words of a title.
+    /// An id (of an entry, session or runtime, or an endpoint), the first four or more characters of one, a name that
+    /// the user chose, or consecutive words of a title.
     #[serde(rename = "ref")]
     #[schemars(length(max = 4096))]
     pub reference: String,
-    /// How many candidates the error `ambiguous` lists at most. Default 10.
+    /// Maximum number of candidates in the error `ambiguous`. Default 10.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100))]
     pub limit: Option<i64>,
@@ -170,9 +172,9 @@ pub struct ResolveParams {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ResolveResult {
-    /// The id of the one entry that is meant.
+    /// The id of the matching entry.
     pub id: String,
-    /// What matched.
+    /// How the reference matched.
     pub by: ResolvedBy,
 }
 
@@ -180,31 +182,31 @@ pub struct ResolveResult {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ResolvedBy {
-    /// A whole id.
+    /// A complete id.
     Id,
-    /// The beginning of an id.
+    /// The first characters of an id.
     Prefix,
-    /// A name that the user chose, in any case.
+    /// A name that the user chose. Case is ignored.
     Name,
-    /// Consecutive words of the title, in any case. Do not act on such a match without asking the user.
+    /// Consecutive words of the title. Case is ignored. Ask the user before you act on such a match.
     Title,
 }
 
-/// One of the entries that a reference may mean, in `data.candidates` of the error `ambiguous`.
+/// An entry that matches an ambiguous reference, in `data.candidates` of the error `ambiguous`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Candidate {
     /// The entry's id.
     pub id: String,
-    /// The program that owns the session.
+    /// The harness that owns the session.
     pub harness: Harness,
-    /// Its title.
+    /// The title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Its working directory.
+    /// The working directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
-    /// What it is doing.
+    /// The entry's state.
     pub state: State,
 }
 
@@ -212,7 +214,7 @@ pub struct Candidate {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DescribeResult {
-    /// The entry, with all that `include` can add.
+    /// The entry, with everything that the `include` of a query can add.
     pub entry: Entry,
 }
 
@@ -226,70 +228,70 @@ pub struct CoverageParams {
     pub harnesses: Option<Vec<Harness>>,
 }
 
-/// Result of `registry/coverage`: where was looked, what was found, what was skipped.
+/// Result of `registry/coverage`: the roots that were searched, and what was found and skipped there.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CoverageResult {
-    /// One row a harness.
+    /// One element per harness.
     pub harnesses: Vec<HarnessCoverage>,
 }
 
-/// Where the sessions of one harness were looked for.
+/// The search for the sessions of one harness.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct HarnessCoverage {
     /// The harness.
     pub id: Harness,
-    /// Every root that was tried.
+    /// Every root that was searched.
     pub roots: Vec<RootCoverage>,
-    /// How long looking took, in milliseconds.
+    /// How long the search took, in milliseconds.
     pub elapsed_ms: u64,
 }
 
-/// What was found below one root.
+/// The result of searching one root.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RootCoverage {
     /// The directory.
     pub path: String,
-    /// How it came to be looked into.
+    /// Why the root was searched.
     pub origin: RootOrigin,
-    /// Whether it is there.
+    /// Whether the directory exists.
     pub exists: bool,
-    /// Files that could hold a session. Absent under a workspace scope.
+    /// The number of files that could contain a session. Absent if the client's scope is limited to workspaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<usize>,
-    /// Sessions that were read from them. Absent under a workspace scope.
+    /// The number of sessions read from these files. Absent if the client's scope is limited to workspaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sessions: Option<usize>,
-    /// What was passed over, and why. Absent under a workspace scope.
+    /// The files that were skipped, and why. Absent if the client's scope is limited to workspaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skipped: Option<Vec<Skipped>>,
-    /// True where `skipped` was cut short.
+    /// True if `skipped` is incomplete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub truncated: Option<bool>,
 }
 
-/// How a root came to be looked into.
+/// Why a root was searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum RootOrigin {
-    /// The harness's own default.
+    /// The harness's default.
     Default,
-    /// An environment variable of the harness, which replaces the default.
+    /// An environment variable of the harness that replaces the default.
     Environment,
-    /// `--root`.
+    /// The flag `--root`.
     Flag,
-    /// `initialize.homes`.
+    /// The field `homes` of `initialize`.
     Client,
 }
 
-/// A file that was passed over.
+/// A file that was skipped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Skipped {
     /// The file.
     pub path: String,
-    /// Why.
+    /// Why the file was skipped.
     pub reason: String,
 }

@@ -3,36 +3,37 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// Params of `runtime/attach`: one of `id`, `runtimeId`, and `endpoint` with `source`.
+/// Params of `runtime/attach`: either `id`, or `runtimeId`, or `endpoint` and `source`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AttachParams {
-    /// An entry's id: a runtime's or that of the session that it runs.
+    /// An entry's id: the runtime's, or that of the session that it runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// The runtime's own id.
+    /// The runtime's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime_id: Option<String>,
-    /// A receipt; the runtime must run `source`.
+    /// The endpoint of a receipt. The runtime must run `source`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endpoint: Option<String>,
-    /// The conversation that is meant.
+    /// The conversation that the runtime must run.
     #[serde(default, deserialize_with = "super::optional_object", skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
-    /// The name by which the runtime knows this client: 1 to 128 of `[A-Za-z0-9._-]`. Absent: a new one.
+    /// The client id to use at the runtime: 1 to 128 characters of `[A-Za-z0-9._-]`. Absent: a new one is generated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_id: Option<String>,
-    /// Of `observe`, `interact`, `approve` and `terminate` only these. Absent: what the client may do.
+    /// The permissions to use, out of `observe`, `interact`, `approve` and `terminate`. Absent: all that the client
+    /// has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permissions: Option<Vec<Permission>>,
-    /// How many messages of history at most, the newest. Default 50.
+    /// Maximum number of messages of history; the newest are returned. Default 50.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 200))]
     pub history_limit: Option<i64>,
-    /// Replay only what comes after this sequence number: the `cursor` of `lagged`, or the last number that was seen.
+    /// Replay only events after this sequence number: the `cursor` of `lagged`, or the last `sequence` received.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<u64>,
-    /// Keep the controller lease while this attachment holds it. Default true.
+    /// Whether the server renews the controller lease while this attachment holds it. Default true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auto_renew: Option<bool>,
 }
@@ -41,42 +42,42 @@ pub struct AttachParams {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AttachResult {
-    /// Names the attachment in all that follows.
+    /// The id of the attachment, for later requests and `runtime/event`.
     pub attachment: String,
-    /// The name by which the runtime knows this client.
+    /// The client's id at the runtime.
     pub client_id: String,
-    /// What the runtime says of itself, as it said it.
+    /// The runtime's description of itself, in the runtime's own spelling.
     #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     pub descriptor: Box<RawValue>,
-    /// The newest messages, oldest first, as the runtime has them.
+    /// The newest messages, oldest first, in the runtime's own spelling.
     #[schemars(with = "Vec<serde_json::Value>")]
     pub history: Vec<Box<RawValue>>,
-    /// The sequence number that `history` reaches to.
+    /// The sequence number up to which `history` is complete.
     pub history_cursor: u64,
-    /// The events since then, or since `after`.
+    /// The events after `historyCursor`, or after `after`.
     pub replay: Vec<RuntimeEvent>,
-    /// Who drives and who looks.
+    /// The controller and the observers.
     pub lease: Lease,
 }
 
-/// An event of a runtime, or one of two about its stream: `lagged` and `disconnected` have no sequence number, and
-/// nothing follows them.
+/// An event of a runtime. `lagged` and `disconnected` come from the server instead, without a sequence number, and are
+/// the last events of an attachment.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RuntimeEvent {
-    /// The runtime's own number. Gaps are normal.
+    /// The runtime's sequence number. Gaps are normal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sequence: Option<u64>,
-    /// What happened. New kinds may come.
+    /// The kind of event. New kinds may be added.
     pub kind: String,
-    /// The event as the runtime told it, in its own spelling.
+    /// The event, in the runtime's own spelling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Value>")]
     pub payload: Option<Box<RawValue>>,
-    /// With `lagged`: attach again with this as `after`.
+    /// In `lagged`: pass this as `after` when you attach again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<u64>,
-    /// With `disconnected`: why.
+    /// In `disconnected`: why the stream ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -85,79 +86,79 @@ pub struct RuntimeEvent {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RuntimeEventParams {
-    /// The attachment.
+    /// The attachment's id, from the result of `runtime/attach`.
     pub attachment: String,
-    /// What happened.
+    /// The event.
     pub event: RuntimeEvent,
 }
 
-/// Who drives a runtime and who looks.
+/// The controller and the observers of a runtime.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Lease {
-    /// Who drives; absent: nobody.
+    /// The client that has control. Absent if no client has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub controller: Option<Controller>,
-    /// Who looks, by client id.
+    /// The clients that observe, sorted by client id.
     pub observers: Vec<Observer>,
-    /// How long control lasts without being renewed, in milliseconds.
+    /// How long control lasts without renewal, in milliseconds.
     pub lease_ttl_ms: u64,
 }
 
-/// The one client that may drive.
+/// The client that has control of a runtime.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Controller {
-    /// Its name.
+    /// The client's id at the runtime.
     pub client_id: String,
-    /// Until when, in epoch milliseconds.
+    /// When control expires unless renewed, in epoch milliseconds.
     pub expires_at_ms: u64,
 }
 
-/// A client that looks.
+/// A client that observes a runtime.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Observer {
-    /// Its name.
+    /// The client's id at the runtime.
     pub client_id: String,
-    /// When it last said something, in epoch milliseconds.
+    /// When the runtime last heard from the client, in epoch milliseconds.
     pub last_seen_ms: u64,
 }
 
-/// The process that owns a runtime, and who drives it.
+/// The process that owns a runtime, and the runtime's controller.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Owner {
-    /// The process.
+    /// The process id.
     pub pid: i32,
-    /// Who drives; absent: nobody, or not known.
+    /// The client that has control. Absent if no client has, or if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub controller: Option<Controller>,
 }
 
-/// What a runtime can do; a member that it does not name is false.
+/// The actions that a runtime supports. An action that it does not report is false.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Actions {
-    /// Run a turn.
+    /// Run turns.
     pub submit: bool,
-    /// Stop a turn.
+    /// Interrupt the running turn.
     pub interrupt: bool,
-    /// Say something while a turn runs.
+    /// Send prompts to the running turn.
     pub steer: bool,
-    /// Answer approvals and other requests.
+    /// Answer approval requests and other requests.
     pub respond: bool,
-    /// Leave.
+    /// Detach.
     pub detach: bool,
     /// End the runtime.
     pub close: bool,
 }
 
-/// Params of the methods that need an attachment and nothing else.
+/// Params of methods that take only an attachment.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AttachmentParams {
-    /// From `runtime/attach`.
+    /// The attachment's id, from the result of `runtime/attach`.
     pub attachment: String,
 }
 
@@ -165,7 +166,7 @@ pub struct AttachmentParams {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LeaseResult {
-    /// Who drives and who looks.
+    /// The controller and the observers.
     pub lease: Lease,
 }
 
@@ -173,22 +174,22 @@ pub struct LeaseResult {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DetachResult {
-    /// Who drives and who looks now; absent where the runtime does not say.
+    /// The controller and the observers after detaching. Absent if the runtime does not report them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease: Option<Lease>,
 }
 
-/// Params of `runtime/describe`: exactly one.
+/// Params of `runtime/describe`: exactly one of the fields.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RuntimeDescribeParams {
-    /// From `runtime/attach`.
+    /// The attachment's id, from the result of `runtime/attach`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attachment: Option<String>,
-    /// An entry's id: a runtime's or that of the session that it runs.
+    /// An entry's id: the runtime's, or that of the session that it runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// The runtime's own id.
+    /// The runtime's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime_id: Option<String>,
 }
@@ -197,7 +198,7 @@ pub struct RuntimeDescribeParams {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RuntimeDescribeResult {
-    /// What the runtime says of itself, as it said it.
+    /// The runtime's description of itself, in the runtime's own spelling.
     #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     pub descriptor: Box<RawValue>,
 }
@@ -206,11 +207,11 @@ pub struct RuntimeDescribeResult {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SubmitParams {
-    /// From `runtime/attach`.
+    /// The attachment's id, from the result of `runtime/attach`.
     pub attachment: String,
-    /// What to say.
+    /// The prompt.
     pub prompt: String,
-    /// Images: `data:image/...`, `https://` or `http://` URLs. At most 4.
+    /// Images of the prompt, as `data:image/...`, `https://` or `http://` URLs. At most 4.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub images: Option<Vec<String>>,
 }
@@ -219,7 +220,7 @@ pub struct SubmitParams {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SubmitResult {
-    /// What the turn ended with.
+    /// The reply at the end of the turn.
     pub reply: String,
 }
 
@@ -227,7 +228,7 @@ pub struct SubmitResult {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AcceptedResult {
-    /// True: the runtime took it.
+    /// Always true: the runtime accepted the request.
     pub accepted: bool,
 }
 
@@ -235,9 +236,9 @@ pub struct AcceptedResult {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SteerParams {
-    /// From `runtime/attach`.
+    /// The attachment's id, from the result of `runtime/attach`.
     pub attachment: String,
-    /// What to say while the turn runs.
+    /// The prompt for the running turn.
     pub prompt: String,
 }
 
@@ -245,7 +246,7 @@ pub struct SteerParams {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SteerResult {
-    /// True: the running turn will see it.
+    /// True if the running turn will receive the prompt.
     pub queued: bool,
 }
 
@@ -253,7 +254,7 @@ pub struct SteerResult {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct InterruptResult {
-    /// Whether a turn ran.
+    /// Whether a turn was running.
     pub interrupted: bool,
 }
 
@@ -261,9 +262,9 @@ pub struct InterruptResult {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct InvokeParams {
-    /// From `runtime/attach`.
+    /// The attachment's id, from the result of `runtime/attach`.
     pub attachment: String,
-    /// One of the descriptor's operations with its arguments, as the runtime spells it.
+    /// An operation of the descriptor with its arguments, in the runtime's own spelling.
     #[serde(deserialize_with = "super::object")]
     #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     pub operation: Box<RawValue>,
@@ -273,7 +274,7 @@ pub struct InvokeParams {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct InvokeResult {
-    /// What the operation gave, as the runtime spells it.
+    /// The result of the operation, in the runtime's own spelling.
     #[schemars(with = "serde_json::Value")]
     pub result: Box<RawValue>,
 }
@@ -282,44 +283,45 @@ pub struct InvokeResult {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RespondParams {
-    /// From `runtime/attach`.
+    /// The attachment's id, from the result of `runtime/attach`.
     pub attachment: String,
-    /// The answer.
+    /// The answer to the request.
     #[serde(deserialize_with = "super::object")]
     pub response: RuntimeResponse,
 }
 
-/// An answer to a request of a runtime, which an event `request` told; `kind` is that of its `payload.request`.
+/// An answer to a request of a runtime. The request arrived as an event `request`; `kind` is its
+/// `payload.request.kind`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum RuntimeResponse {
-    /// To a request for approval.
+    /// An answer to a request for approval.
     Approval {
-        /// The request's own number: `payload.request.id` of the event `request`.
+        /// The request's id: `payload.request.id` of the event `request`.
         request_id: u64,
-        /// What is decided.
+        /// The decision.
         decision: Decision,
     },
-    /// To a request for information.
+    /// An answer to a request for information.
     Elicitation(Elicited),
-    /// To a request of another kind.
+    /// An answer to a request of any other kind.
     Other(Elicited),
 }
 
-/// What is decided about something that needs approval.
+/// A decision on an approval request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
-    /// It must not be done.
+    /// Deny the request.
     Deny,
-    /// It may be done this once.
+    /// Allow the request, this time only.
     Allow,
-    /// It and its like may be done in this session.
+    /// Allow this request and similar ones for the rest of the session.
     AllowForSession,
 }
 
 impl Decision {
-    /// The word that stands for this decision on the wire.
+    /// The value of this decision on the wire.
     pub fn id(self) -> &'static str {
         match self {
             Self::Deny => "deny",
@@ -329,28 +331,28 @@ impl Decision {
     }
 }
 
-/// What a person answered to a request for information.
+/// A person's answer to a request for information.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Elicited {
-    /// The request's own number: `payload.request.id` of the event `request`.
+    /// The request's id: `payload.request.id` of the event `request`.
     pub request_id: u64,
-    /// Whether there is an answer.
+    /// Whether the person answered.
     pub action: ElicitedAction,
-    /// The answer.
+    /// The answer to the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<serde_json::Value>,
 }
 
-/// Whether there is an answer to a request for information.
+/// Whether a person answered a request for information.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum ElicitedAction {
-    /// Here it is.
+    /// The person answered; `content` is the answer.
     Accept,
-    /// There will be none.
+    /// The person declined to answer.
     Decline,
-    /// The question is dropped.
+    /// The person dismissed the request.
     Cancel,
 }
 
@@ -358,7 +360,7 @@ pub enum ElicitedAction {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CloseResult {
-    /// True: the runtime ends.
+    /// True if the runtime is closing.
     pub closed: bool,
 }
 
@@ -366,11 +368,12 @@ pub struct CloseResult {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StartParams {
-    /// One of the names that the spawner gave by `--start`; `initialize` tells them in `capabilities.start`.
+    /// The name of an agent given with `--start` on the server's command line; `initialize` lists these names in
+    /// `capabilities.start`.
     pub name: String,
-    /// The directory in which the agent works: an absolute path.
+    /// The agent's working directory, an absolute path.
     pub workspace: String,
-    /// The agent's own id of a session to go on with. Absent: a new one.
+    /// The agent's id of a session to continue. Absent: a new session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<String>,
 }
@@ -379,9 +382,9 @@ pub struct StartParams {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StartResult {
-    /// The runtime's own id. It outlives this server; `runtime/close` ends it.
+    /// The runtime's id. The runtime outlives this server; `runtime/close` ends it.
     pub runtime_id: String,
-    /// Its receipt.
+    /// The endpoint of the runtime's receipt.
     pub endpoint: Endpoint,
 }
 
@@ -394,13 +397,13 @@ pub struct StatesParams {
     pub sources: Vec<StateSource>,
 }
 
-/// A conversation whose runtime is asked for its state.
+/// A conversation whose runtime state is requested.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StateSource {
-    /// The program that owns the session.
+    /// The harness that owns the session.
     pub harness: Harness,
-    /// The harness's own id of the session.
+    /// The session's id in its harness.
     pub session_id: String,
 }
 
@@ -408,19 +411,19 @@ pub struct StateSource {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StatesResult {
-    /// One a source, in the order asked.
+    /// One element per source, in the order of the request.
     pub states: Vec<SourceState>,
 }
 
-/// What the runtime of a conversation does.
+/// The state of a conversation's runtime.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SourceState {
-    /// The program that owns the session.
+    /// The harness that owns the session.
     pub harness: Harness,
-    /// The harness's own id of the session.
+    /// The session's id in its harness.
     pub session_id: String,
-    /// What its newest runtime that answers does; absent: none answers.
+    /// The state of the newest runtime that answers. Absent if none answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<State>,
 }

@@ -9,27 +9,28 @@ use serde_json::Value;
 pub struct LoadParams {
     /// The entry's id.
     pub id: String,
-    /// `nextCursor` of the page before: leads to older messages.
+    /// `nextCursor` of the previous page, to continue with older messages. Absent: the newest page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
-    /// How many messages at most. Default 200.
+    /// Maximum number of messages. Default 200.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<i64>,
 }
 
-/// Result of `session/load`: one page of a conversation, the newest first asked for.
+/// Result of `session/load`: one page of a conversation. The first page has the newest messages.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LoadResult {
     /// The session.
     pub session: Entry,
-    /// The messages, in time order.
+    /// The messages, oldest first.
     pub messages: Vec<Message>,
-    /// Leads to older messages; absent at the beginning. It does not shift when messages are appended.
+    /// The cursor of the page with older messages. Absent at the beginning of the conversation. Appended messages do
+    /// not shift it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
-    /// What could not be read.
+    /// The sources that could not be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
 }
@@ -38,7 +39,7 @@ pub struct LoadResult {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FollowParams {
-    /// The entry's id. That of a runtime follows its stored session.
+    /// The entry's id. For a runtime's id, its stored session is followed.
     pub id: String,
 }
 
@@ -46,11 +47,11 @@ pub struct FollowParams {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FollowResult {
-    /// Names what was opened, in `session/event` and `session/unfollow`.
+    /// The id of the subscription, for `session/event` and `session/unfollow`.
     pub subscription: String,
     /// The session.
     pub session: Entry,
-    /// A cursor of `session/load`: it leads to the messages that were there, and what comes after them is told.
+    /// A cursor for `session/load`: it returns the existing messages. Later messages are sent as `session/event`.
     pub cursor: String,
 }
 
@@ -58,7 +59,7 @@ pub struct FollowResult {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UnfollowParams {
-    /// That of the result of `session/follow`.
+    /// The subscription's id, from the result of `session/follow`.
     pub subscription: String,
 }
 
@@ -66,56 +67,57 @@ pub struct UnfollowParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionEventParams {
-    /// That of the result of `session/follow`.
+    /// The subscription's id, from the result of `session/follow`.
     pub subscription: String,
-    /// What happened.
+    /// The change.
     pub event: SessionEvent,
 }
 
-/// What happened to a session that is followed.
+/// A change of a followed session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum SessionEvent {
-    /// Messages were written.
+    /// Messages were appended.
     Appended {
-        /// They, in time order.
+        /// The new messages, oldest first.
         messages: Vec<Message>,
     },
-    /// What was loaded and told does not stand any more: load anew. Later messages follow as `appended`.
+    /// The messages loaded and sent so far are no longer valid: load the session again. Later messages follow as
+    /// `appended`.
     Rewritten {
-        /// A cursor of `session/load`: it leads to the messages that later ones follow on.
+        /// A cursor for `session/load`: it returns the current messages, which later `appended` events continue.
         cursor: String,
     },
-    /// The session is gone. Should it come back, `rewritten` tells.
+    /// The session was removed. If it reappears, `rewritten` is sent.
     Removed,
-    /// It cannot be read. Told once; messages follow when it can be.
+    /// The session cannot be read. Sent once; messages follow when it can be read again.
     Error {
-        /// Why.
+        /// The problem.
         problem: Problem,
     },
 }
 
-/// A message, in the one normal form.
+/// A message of a session, in the format common to all harnesses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Message {
-    /// The store's own id of it.
+    /// The message's id in the store.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// Who wrote it.
+    /// The author's role.
     pub role: Role,
-    /// When it was written, in epoch milliseconds.
+    /// When the message was written, in epoch milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timestamp_ms: Option<i64>,
-    /// The model that wrote it.
+    /// The model that wrote the message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The message that it follows, where the store says so.
+    /// The id of the message that this one follows, if the store records it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_id: Option<String>,
-    /// What it says.
+    /// The content.
     pub content: Vec<Block>,
-    /// The store's own record, where the normal form does not hold it all.
+    /// The store's own record, if the common format does not represent all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<Value>,
 }
@@ -129,48 +131,48 @@ pub enum Block {
         /// The text.
         text: String,
     },
-    /// What a model thought.
+    /// Reasoning of a model.
     Thinking {
-        /// The text; empty where the store keeps only a signature.
+        /// The text. Empty if the store contains only a signature.
         text: String,
     },
-    /// A model calls a tool.
+    /// A tool call by a model.
     ToolCall {
-        /// The call's id, by which its result is found.
+        /// The id of the call, which its result repeats.
         id: String,
-        /// The tool.
+        /// The name of the tool.
         name: String,
-        /// Its arguments, as JSON where they are.
+        /// The arguments: as JSON if they are valid JSON, otherwise a string.
         arguments: Value,
     },
-    /// What a tool answered.
+    /// The result of a tool call.
     ToolResult {
-        /// The call's id.
+        /// The id of the call.
         id: String,
-        /// The tool, where known.
+        /// The name of the tool, if known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         name: Option<String>,
-        /// Whether the tool failed, where known.
+        /// Whether the tool failed, if known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         is_error: Option<bool>,
-        /// What it answered.
+        /// The content of the result.
         content: Vec<Block>,
     },
-    /// An image. Its bytes do not travel.
+    /// An image, without its bytes.
     Image {
-        /// Its media type.
+        /// The media type.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         media_type: Option<String>,
-        /// Its size in bytes, where the store holds it.
+        /// The size in bytes, if the store contains the image.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         bytes: Option<u64>,
-        /// Where it is, where the store only says that.
+        /// The location of the image, if the store contains only a reference.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         uri: Option<String>,
     },
-    /// What is not understood, kept as it is.
+    /// Content that Tackroom does not recognize, unchanged.
     Other {
-        /// The store's own word for it.
+        /// The kind of content, as the store names it.
         kind: String,
         /// The store's own record.
         raw: Value,

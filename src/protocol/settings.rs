@@ -1,23 +1,23 @@
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// What a Claude Code session does with a message of another session.
+/// How a Claude Code session handles messages from other sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum InboundPolicy {
-    /// It is delivered.
+    /// Messages are delivered.
     Accept,
-    /// It waits for a person.
+    /// Messages are held until a person approves them.
     Hold,
-    /// It is thrown away.
+    /// Messages are discarded.
     Refuse,
 }
 
 impl InboundPolicy {
-    /// Every policy, the most open one first.
+    /// Every policy, the most permissive first.
     pub const ALL: [Self; 3] = [Self::Accept, Self::Hold, Self::Refuse];
 
-    /// The word that stands for it, on the wire and in the file.
+    /// The value on the wire and in the file.
     pub fn word(self) -> &'static str {
         match self {
             Self::Accept => "accept",
@@ -35,12 +35,12 @@ impl std::str::FromStr for InboundPolicy {
     }
 }
 
-/// How far a setting can be relied on.
+/// The source of a setting, which determines how reliable it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum SettingsEvidence {
-    /// It is what the user's own file says. Managed settings and the command line override it, a project's settings can
-    /// tighten it: it does not prove what a session does.
+    /// The user's settings file. Managed settings and the command line override it, and a project's settings can
+    /// tighten it, so it does not prove how a session behaves.
     User,
 }
 
@@ -57,11 +57,11 @@ pub struct SettingsReadParams {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SettingsUpdateParams {
-    /// The policy from now on; `null` takes the setting out. Required.
+    /// The new policy, or `null` to remove the setting. Required.
     #[serde(deserialize_with = "stated")]
     #[schemars(required, schema_with = "stated_schema")]
     pub cross_session_inbound: Option<InboundPolicy>,
-    /// The revision that the file must have. Absent: any.
+    /// The revision that the file must have before the update. Absent: any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_revision: Option<String>,
     /// One of the Claude Code homes that the server was started with. Absent: the first.
@@ -69,7 +69,7 @@ pub struct SettingsUpdateParams {
     pub home: Option<String>,
 }
 
-/// Reads a member that must be there, `null` or not.
+/// Deserializes a field that must be present, whether `null` or not.
 fn stated<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<InboundPolicy>, D::Error> {
     Option::deserialize(deserializer)
 }
@@ -78,20 +78,20 @@ fn stated_schema(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<Option<InboundPolicy>>()
 }
 
-/// Result of `settings/read` and `settings/update`: what the user's own settings say. Managed settings and the command
-/// line override it, a project's settings can tighten it.
+/// Result of `settings/read` and `settings/update`: the user's settings. Managed settings and the command line override
+/// them, and a project's settings can tighten them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Settings {
-    /// The file, which need not be there.
+    /// The path of the settings file, which may not exist.
     pub path: String,
-    /// The BLAKE3 of its exact bytes, in hex; of none where there is no file.
+    /// The BLAKE3 hash of the file's exact bytes, in hexadecimal. If there is no file: the hash of zero bytes.
     pub revision: String,
-    /// The policy; absent where none is set.
+    /// The policy. Absent if none is set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cross_session_inbound: Option<InboundPolicy>,
-    /// Whether the user's own settings let every message in without asking: the policy is `accept`.
+    /// Whether the user's settings deliver all messages without asking, that is, whether the policy is `accept`.
     pub user_allows_automatic_delivery: bool,
-    /// How far this can be relied on.
+    /// The source of these values.
     pub evidence: SettingsEvidence,
 }

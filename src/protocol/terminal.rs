@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Terminal {
-    /// The process.
+    /// The process id.
     pub pid: i32,
     /// The device of its controlling terminal. Absent if it has none, or none that can be determined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -27,8 +27,8 @@ pub struct Multiplexer {
     pub target: String,
     /// The command that shows it in another terminal: program and arguments.
     pub argv: Vec<String>,
-    /// Whether it is the active pane of a client whose terminal has the keyboard focus. Absent where the multiplexer does
-    /// not report that; tmux reports it with its option `focus-events`.
+    /// Whether it is the active pane of a client whose terminal has the keyboard focus. Absent where the multiplexer
+    /// does not report that; tmux reports it with its option `focus-events`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub focused: Option<bool>,
 }
@@ -49,8 +49,8 @@ pub enum MultiplexerKind {
 pub struct RevealParams {
     /// The id of a live entry.
     pub id: String,
-    /// The terminal that the user looks at. If it is a terminal of the same multiplexer, or a pane in it, that client is
-    /// switched to the session.
+    /// The device of the user's terminal. If it is a client's terminal in the same multiplexer, or a pane in it, that
+    /// client is switched to the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_tty: Option<String>,
 }
@@ -59,8 +59,8 @@ pub struct RevealParams {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RevealResult {
-    /// Whether a terminal shows the session now. False if the pane was selected in a multiplexer that no client is attached
-    /// to: run the command in `terminal.multiplexer.argv`.
+    /// Whether a terminal displays the session now. False if the pane was selected but no client is attached to the
+    /// multiplexer: run the command in `terminal.multiplexer.argv`.
     pub revealed: bool,
     /// The terminal.
     pub terminal: Terminal,

@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WatchParams {
-    /// Which entries.
+    /// The filter. Absent: all entries that an empty query returns.
     #[serde(default, deserialize_with = "super::optional_object", skip_serializing_if = "Option::is_none")]
     pub query: Option<Query>,
-    /// A revision of this server: tell only what came after it.
+    /// A revision from this server: send only the changes after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
 }
@@ -18,9 +18,9 @@ pub struct WatchParams {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WatchResult {
-    /// Names the subscription in its events and in `registry/unwatch`.
+    /// The id of the subscription, for `registry/event` and `registry/unwatch`.
     pub subscription: String,
-    /// The inventory's revision now.
+    /// The current revision of the inventory.
     pub revision: String,
 }
 
@@ -28,7 +28,7 @@ pub struct WatchResult {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UnwatchParams {
-    /// From `registry/watch`.
+    /// The subscription's id, from the result of `registry/watch`.
     pub subscription: String,
 }
 
@@ -36,45 +36,45 @@ pub struct UnwatchParams {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RegistryEventParams {
-    /// The subscription.
+    /// The id of the subscription.
     pub subscription: String,
-    /// What is told is true at this revision or a later one; after `synced`, `since` goes on from here.
+    /// The event is valid as of this revision or a later one. After `synced`, pass it as `since` to continue from here.
     pub revision: String,
-    /// What happened.
+    /// The change.
     pub event: RegistryEvent,
 }
 
-/// A change of what a subscription sees.
+/// A change of the entries that match a subscription.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub enum RegistryEvent {
-    /// An entry that the client does not have.
+    /// An entry was added to the client's view.
     Added {
-        /// As it is now.
+        /// The current entry.
         entry: Box<Entry>,
     },
-    /// An entry that the client has is not as it was.
+    /// An entry in the client's view changed.
     Updated {
-        /// As it is now.
+        /// The current entry.
         entry: Box<Entry>,
     },
-    /// An entry is gone, or is not asked for any more.
+    /// An entry was removed, or no longer matches the query.
     Removed {
-        /// Its id.
+        /// The entry's id.
         id: String,
     },
-    /// Something cannot be read or judged. Told once.
+    /// A source cannot be read or interpreted. Sent once.
     Error {
-        /// What.
+        /// The problem.
         problem: Problem,
     },
-    /// What could not be read or judged can be again, or is gone.
+    /// A source that could not be read or interpreted can be again, or was removed.
     Recovered {
-        /// As it was told.
+        /// The problem, as sent in `error`.
         problem: Problem,
     },
-    /// Everything there is has been told.
+    /// The client's view is complete: all existing entries have been sent.
     Synced {},
-    /// Everything is told again; what is not told until `synced` is gone.
+    /// All entries are sent again. Entries that are not repeated before the next `synced` no longer exist.
     Resync {},
 }

@@ -102,7 +102,7 @@ pub fn schema() -> Value {
 
 fn error_schema() -> Value {
     json!({
-        "description": "An error object; `data.reason` is the stable word that a program switches on.",
+        "description": "A JSON-RPC error object. `data.reason` is a stable identifier for programs.",
         "type": "object",
         "required": ["code", "message", "data"],
         "properties": {
@@ -190,7 +190,7 @@ pub fn openrpc() -> Value {
         "info": {
             "title": "Tackroom",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": "Sees, watches, joins and messages every coding-agent session on this machine, over stdio.",
+            "description": "Lists, watches, attaches to and messages coding-agent sessions on this machine, over stdio.",
             "license": { "name": "MIT OR Apache-2.0" },
         },
         "methods": rows,

@@ -3,7 +3,7 @@
 use crate::protocol::{Empty, ProgressParams, RegistryEventParams, RuntimeEventParams, SessionEventParams};
 use schemars::{Schema, SchemaGenerator};
 
-/// Who sends a notification.
+/// The sender of a notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// The client.
@@ -12,15 +12,15 @@ pub enum Direction {
     FromServer,
 }
 
-/// A notification that is part of the protocol.
+/// A notification of the protocol.
 pub struct Notice {
-    /// Its name on the wire.
+    /// The name on the wire.
     pub name: &'static str,
-    /// Who sends it.
+    /// The sender.
     pub direction: Direction,
-    /// What it says, in one sentence.
+    /// A summary in one sentence.
     pub summary: &'static str,
-    /// Makes the schema of its params.
+    /// Generates the schema of the params.
     pub params: fn(&mut SchemaGenerator) -> Schema,
 }
 
@@ -29,50 +29,50 @@ pub const NOTIFICATIONS: &[Notice] = &[
     Notice {
         name: "initialized",
         direction: Direction::FromClient,
-        summary: "The client has read the answer to `initialize`.",
+        summary: "Confirms that the client received the result of `initialize`.",
         params: |generator| generator.subschema_for::<Empty>(),
     },
     Notice {
         name: "exit",
         direction: Direction::FromClient,
-        summary: "The server ends: with exit code 0 after `shutdown`, else 1.",
+        summary: "Asks the server to exit: with exit code 0 after `shutdown`, otherwise with 1.",
         params: |generator| generator.subschema_for::<Empty>(),
     },
     Notice {
         name: "$/cancelRequest",
         direction: Direction::FromClient,
-        summary: "The answer to a request is not wanted any more, as LSP spells it.",
+        summary: "Cancels a request, in the spelling of LSP. The request still gets exactly one response.",
         params: |generator| generator.subschema_for::<crate::protocol::CancelParams>(),
     },
     Notice {
         name: "$/cancel_request",
         direction: Direction::FromClient,
-        summary: "The answer to a request is not wanted any more, as ACP spells it.",
+        summary: "Cancels a request, in the spelling of ACP. The request still gets exactly one response.",
         params: |generator| generator.subschema_for::<crate::protocol::CancelRequestParams>(),
     },
     Notice {
         name: "registry/event",
         direction: Direction::FromServer,
-        summary: "Something changed of what a subscription sees. While the client does not read, only the latest state \
-                  of each entry is kept for it.",
+        summary: "Reports a change of the entries that match a subscription. While the client does not read, the server \
+                  keeps only the latest state of each entry for it.",
         params: |generator| generator.subschema_for::<RegistryEventParams>(),
     },
     Notice {
         name: "session/event",
         direction: Direction::FromServer,
-        summary: "Messages of a session that the client follows were written, or what it has does not stand any more.",
+        summary: "Reports new messages of a session that the client follows, or that its messages must be loaded again.",
         params: |generator| generator.subschema_for::<SessionEventParams>(),
     },
     Notice {
         name: "runtime/event",
         direction: Direction::FromServer,
-        summary: "Something happened at a runtime that the client is attached to. In order, each event once.",
+        summary: "Reports an event of a runtime that the client is attached to. Events are sent in order, each once.",
         params: |generator| generator.subschema_for::<RuntimeEventParams>(),
     },
     Notice {
         name: "$/progress",
         direction: Direction::FromServer,
-        summary: "How far the work of a request is that carried `_meta.progressToken`.",
+        summary: "Reports the progress of a request that has a `_meta.progressToken`.",
         params: |generator| generator.subschema_for::<ProgressParams>(),
     },
 ];

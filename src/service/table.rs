@@ -1,5 +1,5 @@
-//! The method table: one row a method, from which dispatch, permissions, errors, documents and the command line's access
-//! come.
+//! The method table, with one row per method. Dispatch, permissions, errors, documents and the command line's access are
+//! derived from it.
 
 use super::errors::{FINDING, RUNTIME};
 use super::method::{self, Header, Method, Scheduling};
@@ -118,17 +118,17 @@ macro_rules! call_and_wait {
 
 methods! {
     "initialize" => exclusive lifecycle::initialize(InitializeParams) -> InitializeResult {
-        "Opens the connection: identifies the client and sets what it may do.",
+        "Initializes the connection: identifies the client and determines its authority.",
         needs [],
         fails []
     }
     "ping" => inline lifecycle::ping(Empty) -> Empty {
-        "Answers immediately.",
+        "Returns an empty result immediately.",
         needs [],
         fails []
     }
     "shutdown" => inline lifecycle::shutdown(Empty) -> () {
-        "Ends the conversation; only `exit` may follow.",
+        "Shuts the connection down. Only the notification `exit` may follow.",
         needs [],
         fails []
     }
@@ -143,7 +143,7 @@ methods! {
         fails [], cli list
     }
     "registry/describe" => waiting terminal::describe_entry(DescribeParams) -> DescribeResult {
-        "Returns one entry with every detail that is known.",
+        "Returns one entry with all known details.",
         needs [Observe],
         fails [&[NotFound, Unavailable]], cli describe
     }
@@ -153,22 +153,23 @@ methods! {
         fails [&[NotFound, Unavailable, Ambiguous]], cli resolve
     }
     "registry/states" => waiting registry::states(StatesParams) -> StatesResult {
-        "Returns the states of the live runtimes of the given conversations; only those runtimes are asked.",
+        "Returns the states of the live runtimes of the given conversations. Only these runtimes are contacted.",
         needs [Observe],
         fails []
     }
     "registry/watch" => waiting watch::watch(WatchParams) -> WatchResult {
-        "Subscribes to the entries that match a query: first all of them, then each change, as `registry/event`.",
+        "Subscribes to the entries that match a query. All of them are sent first, then every change, as \
+         `registry/event`.",
         needs [Observe],
         fails [&[Limit, Unavailable]], cli watch
     }
     "registry/unwatch" => blocking watch::unwatch(UnwatchParams) -> Empty {
-        "Ends a subscription.",
+        "Ends a subscription of `registry/watch`.",
         needs [Observe],
         fails [&[NotFound]]
     }
     "registry/coverage" => blocking registry::coverage(CoverageParams) -> CoverageResult {
-        "Reports where sessions were looked for, what was found, and what was skipped and why.",
+        "Returns the locations that were searched for sessions, what was found there, and what was skipped and why.",
         needs [Observe],
         fails [], cli coverage
     }
@@ -193,7 +194,7 @@ methods! {
         fails [&[NotFound, Unavailable, Io, InvalidReceipt, Limit]]
     }
     "runtime/unregister" => blocking receipts::unregister(UnregisterParams) -> Empty {
-        "Withdraws what `runtime/register` published.",
+        "Withdraws a receipt that this client published with `runtime/register`.",
         needs [Register],
         fails [&[NotFound, Io, InvalidEndpoint]]
     }
@@ -219,12 +220,12 @@ methods! {
         fails [RUNTIME, FINDING], cli describe_runtime
     }
     "runtime/lease" => waiting runtime::lease(AttachmentParams) -> LeaseResult {
-        "Returns which client controls a runtime and which clients observe it.",
+        "Returns the controller and the observers of a runtime.",
         needs [Observe],
         fails [RUNTIME], cli lease
     }
     "runtime/heartbeat" => waiting runtime::heartbeat(AttachmentParams) -> LeaseResult {
-        "Renews the attachment and, if it has it, control.",
+        "Renews the attachment and, if the client has it, control.",
         needs [Observe],
         fails [RUNTIME]
     }
@@ -244,7 +245,7 @@ methods! {
         fails [RUNTIME], cli submit
     }
     "runtime/sendInput" => waiting runtime::send_input(SubmitParams) -> AcceptedResult {
-        "Starts a turn.",
+        "Starts a turn and returns without waiting for its end.",
         needs [Interact],
         fails [RUNTIME], cli send_input
     }
@@ -279,12 +280,12 @@ methods! {
         fails [RUNTIME], cli close
     }
     "session/follow" => waiting follow::follow(FollowParams) -> FollowResult {
-        "Sends new messages of a session as they are written, as `session/event`.",
+        "Subscribes to the new messages of a session, which are sent as `session/event`.",
         needs [Observe],
         fails [&[NotFound, Limit, Unavailable]], cli follow
     }
     "session/unfollow" => blocking follow::unfollow(UnfollowParams) -> Empty {
-        "Ends following a session.",
+        "Ends a subscription of `session/follow`.",
         needs [Observe],
         fails [&[NotFound]]
     }
@@ -310,7 +311,7 @@ methods! {
         fails [&[NotFound, Io, InvalidSettings, TooLarge]], cli settings
     }
     "settings/update" => blocking settings::update(SettingsUpdateParams) -> Settings {
-        "Changes that policy in the user's own settings, and nothing else in them.",
+        "Changes how the user's own Claude Code settings treat messages of other sessions, and nothing else in them.",
         needs [Configure],
         fails [&[NotFound, Io, ChangedDuringWrite, InvalidSettings, TooLarge]], cli update_settings
     }
@@ -326,17 +327,17 @@ methods! {
     }
 }
 
-/// Every request that the server knows.
+/// Returns every request method of the server.
 pub fn methods() -> &'static [Method] {
     &METHODS
 }
 
-/// How requests of a method are scheduled; like any other where there is no such method.
+/// Returns how requests of a method are scheduled. Unknown methods are scheduled normally.
 pub fn scheduling(method: &str) -> Scheduling {
     methods().iter().find(|known| known.name == method).map_or(Scheduling::Normal, |known| known.scheduling)
 }
 
-/// The method table as jsonrpsee holds it.
+/// Returns the method table as a jsonrpsee module.
 pub fn module(service: Arc<Service>) -> Result<RpcModule<Service>, RegisterMethodError> {
     let mut module = RpcModule::from_arc(service);
     for method in methods() {
