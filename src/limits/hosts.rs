@@ -12,13 +12,13 @@ pub const START_NAME: usize = 64;
 pub const LOAD_ID: usize = 256;
 /// How long a host is given until its agent is ready; the agent is given less for each step.
 pub const HOST_START: Duration = Duration::from_secs(300);
-/// After which time a person who starts a host is told that its agent is waited for.
+/// How long a host may start before the user is informed that it waits for the agent.
 pub const HOST_PATIENCE: Duration = Duration::from_secs(3);
-/// Bytes of what a host tells to who starts it.
+/// Bytes of what a host reports to the process that starts it.
 pub const HOST_REPORT: usize = 64 << 10;
-/// How long a host that goes on alone is waited for until it has let go of who started it.
+/// How long the starting process waits until a host that continues alone has detached from it.
 pub const HOST_LETS_GO: Duration = Duration::from_secs(5);
-/// How long a host waits at its end until everybody has heard of it and its agent is gone.
+/// How long an exiting host waits until every client was notified and its agent has exited.
 pub const HOST_END: Duration = Duration::from_secs(8);
 
 // The agent.
@@ -35,7 +35,7 @@ pub const AGENT_CANCEL: Duration = Duration::from_secs(5);
 pub const AGENT_END: Duration = Duration::from_secs(2);
 /// How long its last words are waited for when it is gone: a process that it left may hold its output open.
 pub const AGENT_LAST_WORDS: Duration = Duration::from_secs(1);
-/// Bytes of one line of a hosted agent; a longer one is passed over.
+/// Bytes of one line of a hosted agent; a longer one is skipped.
 pub const AGENT_LINE: usize = 16 << 20;
 /// Parts (array items and object members) of one message of a hosted agent; those behind are passed over. As many as need more
 /// text than [`AGENT_RAW`], so that what is passed on as it came is whole.
@@ -59,7 +59,7 @@ pub const AGENT_FILES_BYTES: usize = 32 << 20;
 pub const AGENT_WAITS: usize = 256;
 /// Questions of a hosted agent to a person that are open; further ones are refused.
 pub const AGENT_QUESTIONS: usize = 64;
-/// Bytes of a text that a hosted agent tells; a longer one is cut.
+/// Bytes of a text that a hosted agent sends; a longer one is truncated.
 pub const AGENT_TEXT: usize = 1 << 20;
 /// Bytes of what a hosted agent sent that are passed on as they came.
 pub const AGENT_RAW: usize = 256 << 10;
@@ -90,7 +90,7 @@ pub const AGENT_TERMINAL_OUTPUT: usize = 1 << 20;
 
 // The conversation.
 
-/// Events of a hosted agent that are kept for who attaches; then the oldest go into its history.
+/// Events of a hosted agent that are kept for clients that attach; beyond it, the oldest go into its history.
 pub const HOST_RING: usize = 16_384;
 /// Characters of a prompt that are looked at for a title.
 pub const HOST_TITLE_OF: usize = 4_096;
@@ -106,9 +106,9 @@ pub const HOST_EVENT: usize = 4 << 20;
 pub const HOST_LAG: usize = 1_024;
 /// Bytes of such events.
 pub const HOST_LAG_BYTES: usize = 16 << 20;
-/// Operations of a kind that a descriptor lists, so that it stays within [`RUNTIME_SHORT_ANSWER`].
+/// Operations of each kind that a descriptor lists, so that it stays within [`RUNTIME_SHORT_ANSWER`].
 pub const HOST_OPERATIONS: usize = 256;
-/// Bytes of what a turn answered that are told at its end.
+/// Bytes of a turn's reply that are sent at its end.
 pub const HOST_REPLY: usize = 4 << 20;
 /// How long an interrupted turn is waited for before the interruption is answered.
 pub const HOST_INTERRUPT: Duration = Duration::from_secs(2);
@@ -116,9 +116,9 @@ pub const HOST_INTERRUPT: Duration = Duration::from_secs(2);
 pub const HOST_APPROVALS: usize = 64;
 /// Bytes of one.
 pub const HOST_APPROVAL: usize = 128 << 10;
-/// How long control of a hosted agent lasts that is not renewed, unless it is told otherwise.
+/// Default time for which control of a hosted agent lasts without renewal.
 pub const HOST_LEASE: Duration = Duration::from_secs(30);
-/// How long an observer is remembered who has no stream open.
+/// How long an observer without an open stream is remembered.
 pub const HOST_OBSERVER: Duration = Duration::from_secs(120);
 /// Observers that are remembered.
 pub const HOST_OBSERVERS: usize = 1_024;
@@ -127,8 +127,8 @@ pub const HOST_CREDENTIALS: usize = 256;
 
 // The door.
 
-/// Connections to a hosted agent's door; for one more the oldest idle one is closed, else the oldest of a client whose
-/// credential the owner made.
+/// Connections to a hosted agent's HTTP server. For one more, the oldest idle one is closed, else the oldest of a client
+/// whose credential the owner created.
 pub const HOST_CONNECTIONS: usize = 256;
 /// Those of them that may be streams of events: there must be room to ask, and to end all.
 pub const HOST_STREAMS: usize = HOST_CONNECTIONS / 2;
@@ -154,9 +154,9 @@ pub const HOST_IMAGES: usize = 4;
 pub const HOST_IMAGE_BYTES: usize = 12 << 20;
 /// Bytes of all images of a prompt.
 pub const HOST_IMAGES_BYTES: usize = 32 << 20;
-/// Between two comments that show that a stream of events lives.
+/// Interval between two comments that keep a stream of events alive.
 pub const HOST_KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// After the end of a runtime or of a client's credential, how long its connections may take to hear of it.
+/// How long connections may take to be notified after the end of a runtime or of a client's credential.
 pub const HOST_FAREWELL: Duration = Duration::from_secs(2);
 /// How long a closed connection is still read, so that its last answer is not lost with what it did not read.
 pub const HOST_LINGER: Duration = Duration::from_millis(500);

@@ -22,7 +22,7 @@ use std::time::Duration;
 
 // What a client may ask for, and how much an answer lists.
 
-/// The bounds that a client can hit, as they are unless lowered.
+/// The default limits that `initialize` reports.
 pub const DEFAULT: Limits = Limits {
     frame_bytes: 16 << 20,
     page_max: 1_000,
@@ -34,15 +34,15 @@ pub const DEFAULT: Limits = Limits {
     watches: 1_000_000,
     courier_ms: 30_000,
 };
-/// Entries of a page when the client does not say.
+/// Default number of entries on a page.
 pub const PAGE_DEFAULT: usize = 50;
-/// Messages of a page when the client does not say.
+/// Default number of messages on a page.
 pub const MESSAGES_DEFAULT: usize = 200;
-/// Messages of history when a client that attaches does not say.
+/// Default number of messages of history when a client attaches.
 pub const HISTORY_DEFAULT: u32 = 50;
-/// Messages of history at most; a runtime has no more.
+/// Maximum number of messages of history; a runtime has no more.
 pub const HISTORY_MAX: u32 = 200;
-/// Sources that one call asks the states of.
+/// Sources of one `registry/states` call.
 pub const STATES: usize = 1_000;
 /// Entries of a list in the params: of a scope, of a query, of directories.
 pub const LIST_ENTRIES: usize = 100;
@@ -54,15 +54,15 @@ pub const SCOPE_SILENCE: Duration = Duration::from_secs(3);
 pub const SCOPES_RESOLVING: usize = 16;
 /// Characters of a question's summary.
 pub const QUESTION_CHARS: usize = 200;
-/// Characters of the shortest beginning of an id that names an entry.
+/// Minimum length of an id prefix that references an entry, in characters.
 pub const SHORT_ID: usize = 4;
-/// Candidates that an ambiguous reference lists when the client does not say, and at most.
+/// Candidates that an ambiguous reference lists: the default and the maximum.
 pub const CANDIDATES: [usize; 2] = [10, 100];
 /// How long a terminal multiplexer may take to respond to one command.
 pub const MULTIPLEXER_TIME: Duration = Duration::from_secs(2);
 /// Bytes that a terminal multiplexer may print.
 pub const MULTIPLEXER_OUTPUT: u64 = 1 << 20;
-/// Terminals within terminals that are looked through: tmux in a pane of tmux.
+/// Depth of nested terminals that is searched: tmux in a pane of tmux.
 pub const NESTED_TERMINALS: usize = 4;
 /// Bytes read of the environment with which a process was started.
 pub const ENVIRONMENT: u64 = 1 << 20;
@@ -73,29 +73,29 @@ pub const SKIPPED_LISTED: usize = 1_000;
 
 // The wire.
 
-/// Bytes of one block of headers; a longer one is a bad frame.
+/// Bytes of one header block; a longer one is a bad frame.
 pub const HEADER_BYTES: usize = 8 << 10;
-/// A `Content-Length` over this is not believed: skipping that much would swallow everything that follows.
+/// A `Content-Length` above this is not trusted: skipping that many bytes would swallow all that follows.
 pub const CREDIBLE_FRAME_BYTES: u64 = 1 << 30;
-/// JSON nested deeper than this is refused.
+/// JSON nested more deeply than this is refused.
 pub const NESTING: usize = 128;
-/// Frames of a client that are served in one turn, before other work of its connection.
+/// Frames of a client that are served in a row before other work of its connection.
 pub const FRAMES_TOGETHER: usize = 256;
-/// Room for bytes that is made before each read of a client, or of a program of ours.
+/// Buffer capacity that is reserved before each read from a client or from a child process, in bytes.
 pub const READ_BYTES: usize = 32 << 10;
-/// Bytes of the beginning of a line over the bound that are told of it.
+/// Bytes of the beginning of an overlong line that are reported.
 pub const LINE_HEAD: usize = 1 << 10;
-/// Bytes of refusals (`busy` and bad-frame errors) that may wait for a client that does not read; then reading pauses.
+/// Bytes of refusals (`busy` and bad-frame errors) queued for a client that does not read; beyond it, reading pauses.
 pub const REFUSAL_BYTES: usize = 8 << 20;
-/// Bytes of waiting frames over which no notification is put behind them: an answer waits for no more than that.
+/// Bytes of queued frames above which no notification is appended, so that a response never waits for more than this.
 pub const NOTIFICATIONS_WAITING: usize = 256 << 10;
-/// Notifications that wait for room behind the frames; then those that may be dropped are, and the others' makers wait.
+/// Notifications that wait to be queued; beyond it, those that may be dropped are, and senders of the others wait.
 pub const NOTIFICATIONS_QUEUED: usize = 16;
-/// Bytes of a notification that may wait there beside others.
+/// Bytes of a notification that may wait beside others.
 pub const NOTIFICATION_SMALL: usize = 64 << 10;
-/// The shortest time between two `$/progress` notifications of one request.
+/// Minimum interval between two `$/progress` notifications of one request.
 pub const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
-/// After so long without one, a request that runs and asked for progress sends what it last reported.
+/// A running request that has sent no `$/progress` for this long repeats its last report.
 pub const PROGRESS_SILENCE: Duration = Duration::from_secs(1);
-/// After the end of input, how long running requests may still take.
+/// How long running requests may take after the end of input.
 pub const DRAIN: Duration = Duration::from_secs(5);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 // What is read for a list.
 
-/// A root of which nothing was read for so long is left out of an answer.
+/// A root from which nothing was read for this long is omitted from a result.
 pub const ROOT_SILENCE: Duration = Duration::from_secs(3);
 /// When a root that was left out is read again by another thread; the time doubles with each.
 pub const ROOT_AGAIN: Duration = Duration::from_secs(10);
@@ -12,7 +12,7 @@ pub const ROOT_AGAIN: Duration = Duration::from_secs(10);
 pub const READERS: usize = 8;
 /// Files below one root; a store with more is cut, and coverage says so.
 pub const FILES_PER_ROOT: usize = 1_000_000;
-/// Records of what lives that are read in one place of a store.
+/// Records of live sessions that are read in one location of a store.
 pub const LIVE_RECORDS: usize = 10_000;
 /// Directories below that of a session's subagents in which others lie.
 pub const SUBAGENT_DEPTH: usize = 8;
@@ -57,7 +57,7 @@ pub const TOPICS: usize = 8;
 
 // Conversations.
 
-/// Bytes of one line that a whole-file reading looks into; a longer line is passed over.
+/// Bytes of one line that a whole-file scan parses; a longer line is skipped.
 pub const LINE_MAX: usize = 16 << 20;
 /// Bytes of a line that any reader may hold; of longer ones only [`LONG_LINES`] are held at a time.
 pub const LINE_COMMON: usize = 1 << 20;
@@ -68,15 +68,15 @@ pub const LONG_LINES: usize = 2;
 pub const REPEATS_SOUGHT: u64 = 4 << 20;
 /// Messages that are held at a time while they are counted.
 pub const MESSAGES_COUNTED: usize = 1_000;
-/// Transcripts of which is remembered what names they hold.
+/// Transcripts whose names are cached.
 pub const NAMES_KEPT: usize = 4_096;
 /// Bytes of a transcript in which names are looked for.
 pub const NAMES_SCANNED: u64 = 1 << 30;
 /// Last bytes of what was read of a growing file that are remembered.
 pub const PREFIX_KEPT: usize = 256;
-/// Bytes that a whole-file reading asks for at a time.
+/// Bytes that a whole-file scan reads at a time.
 pub const SCAN_BYTES: usize = 256 << 10;
-/// Bytes of a file that are read between two reports of how far the reading is.
+/// Bytes of a file that are read between two progress reports.
 pub const PROGRESS_BYTES: u64 = 8 << 20;
 /// Bytes of a store's records after which a page of messages ends early.
 pub const PAGE_BYTES: u64 = 4 << 20;

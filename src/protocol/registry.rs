@@ -119,7 +119,7 @@ pub struct ListParams {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ListResult {
-    /// The entries, newest first.
+    /// The entries, in the order that `query.sort` selects.
     pub entries: Vec<Entry>,
     /// The cursor of the next page. Absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,5 +1,5 @@
-//! The method table, with one row per method. Dispatch, permissions, errors, documents and the command line's access are
-//! derived from it.
+//! The method table, with one row per method. Dispatch, permissions, errors, documents and access from the
+//! command line are derived from it.
 
 use super::errors::{FINDING, RUNTIME};
 use super::method::{self, Header, Method, Scheduling};
@@ -138,7 +138,7 @@ methods! {
         fails []
     }
     "registry/list" => blocking registry::list(ListParams) -> ListResult {
-        "Returns one page of the sessions on this machine, newest first, as of the time of the call.",
+        "Returns one page of the sessions on this machine as of the time of the call, by default newest first.",
         needs [Observe],
         fails [], cli list
     }
