@@ -37,10 +37,11 @@ pub const AGENT_END: Duration = Duration::from_secs(2);
 pub const AGENT_LAST_WORDS: Duration = Duration::from_secs(1);
 /// Bytes of one line of a hosted agent; a longer one is skipped.
 pub const AGENT_LINE: usize = 16 << 20;
-/// Parts (array items and object members) of one message of a hosted agent; those behind are passed over. As many as need more
-/// text than [`AGENT_RAW`], so that what is passed on as it came is whole.
+/// Parts (array items and object members) of one message of a hosted agent; those behind are passed over. As many as
+/// need more text than [`AGENT_RAW`], so that what is passed on as it came is whole.
 pub const AGENT_VALUES: usize = AGENT_RAW / 2;
-/// Bytes of lines in a row that are no messages, after which a hosted agent is given up: no log is so long, and nobody reads it.
+/// Bytes of lines in a row that are no messages, after which a hosted agent is given up: no log is so long, and nobody
+/// reads it.
 pub const AGENT_NONSENSE: usize = 64 << 20;
 /// Bytes that wait for a hosted agent to read them; then nothing more is read of it. Far over what one prompt and a few
 /// files take: an agent that writes before it reads would otherwise wait for us as we for it.
@@ -100,7 +101,8 @@ pub const HOST_RING_BYTES: usize = 16 << 20;
 pub const HOST_HISTORY_BYTES: usize = 8 << 20;
 /// Bytes of one message there; what is over is left out.
 pub const HOST_MESSAGE_BYTES: usize = 1 << 20;
-/// Bytes of an event; texts in it are cut, and what the agent itself sent is left out, where they alone take much of that.
+/// Bytes of an event; texts in it are cut, and what the agent itself sent is left out, where they alone take much of
+/// that.
 pub const HOST_EVENT: usize = 4 << 20;
 /// Events that a subscriber may be behind; then its stream ends.
 pub const HOST_LAG: usize = 1_024;
@@ -127,8 +129,8 @@ pub const HOST_CREDENTIALS: usize = 256;
 
 // The door.
 
-/// Connections to a hosted agent's HTTP server. For one more, the oldest idle one is closed, else the oldest of a client
-/// whose credential the owner created.
+/// Connections to a hosted agent's HTTP server. For one more, the oldest idle one is closed, else the oldest of a
+/// client whose credential the owner created.
 pub const HOST_CONNECTIONS: usize = 256;
 /// Those of them that may be streams of events: there must be room to ask, and to end all.
 pub const HOST_STREAMS: usize = HOST_CONNECTIONS / 2;

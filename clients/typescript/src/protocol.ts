@@ -5,21 +5,21 @@ export const PROTOCOL_VERSION = 1;
 
 /** The params and the result of each method. */
 export interface Methods {
-  /** Opens the connection: identifies the client and sets what it may do. */
+  /** Initializes the connection: identifies the client and determines its authority. */
   "initialize": { params: InitializeParams; result: InitializeResult };
-  /** Answers immediately. */
+  /** Returns an empty result immediately. */
   "ping": { params: Empty; result: Empty };
-  /** Ends the conversation; only `exit` may follow. */
+  /** Shuts the connection down. Only the notification `exit` may follow. */
   "shutdown": { params: Empty; result: null };
   /** Gives up permissions or scope permanently. */
   "authority/narrow": { params: NarrowParams; result: NarrowResult };
   /**
-   * Returns one page of the sessions on this machine, newest first, as of the time of the call.
+   * Returns one page of the sessions on this machine as of the time of the call, by default newest first.
    * Needs `observe`.
    */
   "registry/list": { params: ListParams; result: ListResult };
   /**
-   * Returns one entry with every detail that is known.
+   * Returns one entry with all known details.
    * Needs `observe`.
    */
   "registry/describe": { params: DescribeParams; result: DescribeResult };
@@ -29,22 +29,22 @@ export interface Methods {
    */
   "registry/resolve": { params: ResolveParams; result: ResolveResult };
   /**
-   * Returns the states of the live runtimes of the given conversations; only those runtimes are asked.
+   * Returns the states of the live runtimes of the given conversations. Only these runtimes are contacted.
    * Needs `observe`.
    */
   "registry/states": { params: StatesParams; result: StatesResult };
   /**
-   * Subscribes to the entries that match a query: first all of them, then each change, as `registry/event`.
+   * Subscribes to the entries that match a query. All of them are sent first, then every change, as `registry/event`.
    * Needs `observe`.
    */
   "registry/watch": { params: WatchParams; result: WatchResult };
   /**
-   * Ends a subscription.
+   * Ends a subscription of `registry/watch`.
    * Needs `observe`.
    */
   "registry/unwatch": { params: UnwatchParams; result: Empty };
   /**
-   * Reports where sessions were looked for, what was found, and what was skipped and why.
+   * Returns the locations that were searched for sessions, what was found there, and what was skipped and why.
    * Needs `observe`.
    */
   "registry/coverage": { params: CoverageParams; result: CoverageResult };
@@ -69,7 +69,7 @@ export interface Methods {
    */
   "runtime/register": { params: RegisterParams; result: RegisterResult };
   /**
-   * Withdraws what `runtime/register` published.
+   * Withdraws a receipt that this client published with `runtime/register`.
    * Needs `register`.
    */
   "runtime/unregister": { params: UnregisterParams; result: Empty };
@@ -94,12 +94,12 @@ export interface Methods {
    */
   "runtime/describe": { params: RuntimeDescribeParams; result: RuntimeDescribeResult };
   /**
-   * Returns which client controls a runtime and which clients observe it.
+   * Returns the controller and the observers of a runtime.
    * Needs `observe`.
    */
   "runtime/lease": { params: AttachmentParams; result: LeaseResult };
   /**
-   * Renews the attachment and, if it has it, control.
+   * Renews the attachment and, if the client has it, control.
    * Needs `observe`.
    */
   "runtime/heartbeat": { params: AttachmentParams; result: LeaseResult };
@@ -119,7 +119,7 @@ export interface Methods {
    */
   "runtime/submit": { params: SubmitParams; result: SubmitResult };
   /**
-   * Starts a turn.
+   * Starts a turn and returns without waiting for its end.
    * Needs `interact`.
    */
   "runtime/sendInput": { params: SubmitParams; result: AcceptedResult };
@@ -154,12 +154,12 @@ export interface Methods {
    */
   "runtime/close": { params: AttachmentParams; result: CloseResult };
   /**
-   * Sends new messages of a session as they are written, as `session/event`.
+   * Subscribes to the new messages of a session, which are sent as `session/event`.
    * Needs `observe`.
    */
   "session/follow": { params: FollowParams; result: FollowResult };
   /**
-   * Ends following a session.
+   * Ends a subscription of `session/follow`.
    * Needs `observe`.
    */
   "session/unfollow": { params: UnfollowParams; result: Empty };
@@ -184,7 +184,7 @@ export interface Methods {
    */
   "settings/read": { params: SettingsReadParams; result: Settings };
   /**
-   * Changes that policy in the user's own settings, and nothing else in them.
+   * Changes how the user's own Claude Code settings treat messages of other sessions, and nothing else in them.
    * Needs `configure`.
    */
   "settings/update": { params: SettingsUpdateParams; result: Settings };
@@ -207,69 +207,69 @@ export interface Notifications {
 
 /** The word in an error that a program switches on. */
 export type Reason =
-  /** The frame is not JSON that can be read. (-32700) */
+  /** The frame is malformed, or its content is not JSON that the server can parse. (-32700) */
   | "parse_error"
-  /** The message is no request that can be served now. (-32600) */
+  /** The message is not a valid request, or the request is not allowed in the connection's current state. (-32600) */
   | "invalid_request"
-  /** There is no such method. (-32601) */
+  /** The method does not exist. (-32601) */
   | "method_not_found"
-  /** The params do not fit the method. (-32602) */
+  /** The params are not valid for the method. (-32602) */
   | "invalid_params"
-  /** The server failed; this is a bug. (-32603) */
+  /** The server failed. This is a bug. (-32603) */
   | "internal"
-  /** `initialize` comes first. (-32002) */
+  /** The first request must be `initialize`. (-32002) */
   | "not_initialized"
-  /** The client cancelled the request, or went away. (-32800) */
+  /** The client cancelled the request or disconnected. (-32800) */
   | "cancelled"
-  /** A permission is missing; `data.permission` names it. (-32000) */
+  /** The client lacks a permission; `data.permission` names it. (-32000) */
   | "unauthorized"
-  /** There is no such thing, or it is out of scope. (-32001) */
+  /** The named item does not exist, or it is outside the client's scope. (-32001) */
   | "not_found"
-  /** No live session answers to this. (-32003) */
+  /** No live session or runtime matches. (-32003) */
   | "not_live"
-  /** What was named is not what is there now. (-32004) */
+  /** The session or runtime that was found is not the one that was named. (-32004) */
   | "identity_mismatch"
-  /** Two runtimes claim this id. (-32005) */
+  /** Two runtimes claim the same id. (-32005) */
   | "ambiguous_runtime"
-  /** Another client drives; `data.holder` and `data.expiresAtMs` say who and until when. (-32006) */
+  /** Another client has control; `data.holder` names it, and `data.expiresAtMs` is when its lease expires. (-32006) */
   | "controller_required"
-  /** The lease ran out; only taking control helps. (-32007) */
+  /** The client's lease expired; only `runtime/takeControl` regains control. (-32007) */
   | "lease_expired"
-  /** Too much is going on; try again. (-32008) */
+  /** The server or the named resource is in use or at capacity; try again later. (-32008) */
   | "busy"
-  /** This runtime cannot do that. (-32009) */
+  /** The runtime does not support this action. (-32009) */
   | "unsupported_action"
-  /** This harness cannot do that. (-32010) */
+  /** The harness does not support this action. (-32010) */
   | "harness_unsupported"
-  /** What is needed is not there now. (-32011) */
+  /** A required resource is not available now. (-32011) */
   | "unavailable"
-  /** It took too long. (-32012) */
+  /** The operation did not complete in time. (-32012) */
   | "timeout"
   /** The connection failed. (-32013) */
   | "transport"
-  /** The other side tried, and failed. (-32014) */
+  /** The runtime or agent attempted the operation and failed. (-32014) */
   | "execution"
-  /** The other side refused an argument. (-32015) */
+  /** The runtime or agent rejected an argument. (-32015) */
   | "invalid_argument"
-  /** The other side does not accept the token. (-32016) */
+  /** The runtime rejected the receipt's token. (-32016) */
   | "unauthenticated"
   /** A file could not be read or written. (-32017) */
   | "io"
-  /** This is no endpoint. (-32018) */
+  /** The text is not a valid endpoint. (-32018) */
   | "invalid_endpoint"
-  /** The receipt does not hold. (-32019) */
+  /** The receipt is not valid. (-32019) */
   | "invalid_receipt"
-  /** The file changed meanwhile; `data.expected` and `data.actual` are the revisions. (-32030) */
+  /** Another program changed the file; `data.expected` and `data.actual` are the revisions. (-32030) */
   | "changed_during_write"
-  /** The settings file cannot be understood. (-32031) */
+  /** The settings file is not valid. (-32031) */
   | "invalid_settings"
-  /** The message was not delivered, or not for certain; `data.cause` says why: `empty` (a blank text), `spawn` (no courier could be started), `exit` (it failed), `report` (it did not do, or say, what it should) or `timeout`. (-32032) */
+  /** The message was not delivered, or its delivery is uncertain. `data.cause` is the cause: `empty` (the text is blank), `spawn` (the courier could not be started), `exit` (the courier failed), `report` (the courier did not do or report what it should) or `timeout`. After `exit`, `report` and `timeout` the message may have arrived. (-32032) */
   | "delivery_failed"
-  /** A bound on size is passed. (-32033) */
+  /** A size limit was exceeded. (-32033) */
   | "too_large"
-  /** A bound on number is passed. (-32034) */
+  /** A limit on the number of items was exceeded. (-32034) */
   | "limit"
-  /** The reference matches several entries; `data.candidates` lists them, and `data.total` counts them. (-32035) */
+  /** The reference matches several entries; `data.candidates` lists them, and `data.total` is their number. (-32035) */
   | "ambiguous"
   /** No terminal multiplexer that Tackroom can control displays this session. (-32036) */
   | "no_terminal";
@@ -282,27 +282,27 @@ type OneOf<T, Way extends Array<keyof T>, Every extends Way = Way> = Omit<T, Eve
 
 /** Result of `initialize`. */
 export interface InitializeResult {
-  /** The version that the server speaks: 1. */
+  /** The protocol version of the server: 1. */
   protocolVersion: number;
-  /** Who the server is. */
+  /** Information about the server. */
   serverInfo: ServerInfo;
-  /** What it can do beyond its methods. */
+  /** The server's capabilities beyond its methods. */
   capabilities: ServerCapabilities;
-  /** Random, new for each server process: revisions of one instance mean nothing to another. */
+  /** A random id of this server process. Revisions from one instance are not valid in another. */
   instanceId: string;
-  /** What was granted. */
+  /** The granted authority. */
   authority: Authority;
-  /** Every request that the server knows; the OpenRPC document says which permissions each needs. */
+  /** Every request method of the server. The OpenRPC document lists the permissions that each requires. */
   methods: string[];
-  /** Every notification that the server may send. */
+  /** Every notification that the server can send. */
   notifications: string[];
-  /** The harnesses within scope, and where their sessions are looked for. */
+  /** The harnesses in scope and their store roots. */
   harnesses: HarnessInfo[];
-  /** The bounds that a client can run into. */
+  /** The limits that a client can reach. */
   limits: Limits;
 }
 
-/** Who the server is. */
+/** Information about the server. */
 export interface ServerInfo {
   /** `tackroom`. */
   name: string;
@@ -310,44 +310,47 @@ export interface ServerInfo {
   version: string;
 }
 
-/** What the server can do beyond its methods. */
+/** The server's capabilities beyond its methods. */
 export interface ServerCapabilities {
-  /** The agents that `runtime/start` can start for this client, by name; absent where it can start none. */
+  /** The names of the agents that `runtime/start` can start for this client. Absent if there are none. */
   start?: string[];
 }
 
-/** What a client may do, and to which entries. */
+/** The permissions of a client and the entries that they apply to. */
 export interface Authority {
-  /** What the client may do. */
+  /** The permissions. */
   permissions: Permission[];
-  /** Directories, each with all below it. Absent: every workspace, and entries without a known one. */
+  /**
+   * Directories in scope, each including all subdirectories. Absent: every workspace, and entries without a known
+   * one.
+   */
   workspaces?: string[];
-  /** Harnesses. Absent: all. */
+  /** Harnesses in scope. Absent: all. */
   harnesses?: Harness[];
 }
 
-/** One thing that a client may be allowed to do. */
+/** A permission that a client can have. */
 export type Permission =
   /** See sessions, runtimes and peers. */
   | "observe"
-  /** Drive turns of a runtime. */
+  /** Take control of runtimes and run turns in them. */
   | "interact"
-  /** Answer approvals of a runtime. */
+  /** Answer approval requests of runtimes. */
   | "approve"
   /** End runtimes. */
   | "terminate"
-  /** Send a text into a live session. */
+  /** Send messages to live sessions. */
   | "message"
   /** Change settings. */
   | "configure"
-  /** Publish or forget receipts. */
+  /** Publish and remove receipts. */
   | "register"
-  /** Start what the spawner named. */
+  /** Start the agents that the server's command line names. */
   | "start"
   /** Select the pane of a live session in its terminal multiplexer. */
   | "reveal";
 
-/** A coding-agent program whose sessions Tackroom knows. */
+/** A harness: a coding-agent program, such as Claude Code, whose sessions Tackroom can read. */
 export type Harness =
   /** Anthropic's Claude Code. */
   | "claude-code"
@@ -372,8 +375,8 @@ export type Harness =
   /** The Supercode orchestrator. */
   | "orchestrator"
   /**
-   * An agent that is none of these and speaks the Agent Client Protocol. It is known only while `tackroom host` runs
-   * it: it has no store. Receipts of other programs do not know this word.
+   * Any other agent that speaks the Agent Client Protocol. It has no store, so its sessions are known only while
+   * `tackroom host` runs it. Receipts written by other programs do not use this value.
    */
   | "acp";
 
@@ -381,303 +384,306 @@ export type Harness =
 export interface HarnessInfo {
   /** The harness. */
   id: Harness;
-  /** The name that a person reads. */
+  /** The display name. */
   name: string;
-  /** The directories that are looked into, whether they exist or not. */
+  /** The directories that are searched for sessions, whether they exist or not. */
   roots: string[];
 }
 
-/** The bounds that a client can run into; each can be lowered by `--limit NAME=VALUE`. */
+/** The limits that a client can reach. `--limit NAME=VALUE` lowers each of them. */
 export interface Limits {
-  /** The longest frame that is read, in bytes. */
+  /** Maximum size of a frame that the server reads, in bytes. */
   frameBytes: number;
-  /** The largest `limit` of a page. */
+  /** Maximum `limit` of a page. */
   pageMax: number;
-  /** Requests at work or unread at a time; one more is answered `busy`. */
+  /** Maximum number of requests that are running or have unread responses; the next one fails with `busy`. */
   requestsInFlight: number;
-  /** The largest batch; a larger one is answered with one `limit` error. */
+  /** Maximum number of messages in a batch; a larger batch gets a single `limit` error. */
   batchMax: number;
-  /** The longest text of `peer/message`, in bytes. */
+  /** Maximum size of the text of `peer/message`, in bytes. */
   messageBytes: number;
-  /** Attachments to runtimes at one time. */
+  /** Maximum number of concurrent attachments to runtimes. */
   attachments: number;
-  /** Subscriptions of `registry/watch` at one time. */
+  /** Maximum number of concurrent subscriptions of `registry/watch`. */
   subscriptions: number;
-  /** Directories that are watched at one time; what changes in others is seen later. */
+  /** Maximum number of directories watched at a time; changes in other directories are noticed later. */
   watches: number;
-  /** How long `peer/message` may take, in milliseconds. */
+  /** Maximum duration of `peer/message`, in milliseconds. */
   courierMs: number;
 }
 
-/** Params or a result with nothing in it. */
+/** An object without fields. */
 export type Empty = Record<string, never>;
 
 /** Result of `authority/narrow`. */
 export interface NarrowResult {
-  /** What is left. */
+  /** The remaining authority. */
   authority: Authority;
 }
 
 /** Result of `registry/list`: one page of the inventory. */
 export interface ListResult {
-  /** The entries, newest first. */
+  /** The entries, in the order that `query.sort` selects. */
   entries: Entry[];
-  /** Leads to the next page; absent on the last. */
+  /** The cursor of the next page. Absent on the last page. */
   nextCursor?: string;
-  /** How many entries the query has in all. */
+  /** The number of entries that match the query, on all pages. */
   total: number;
-  /** The inventory's revision: it moves when anything changes. */
+  /** The revision of the inventory. It changes whenever the inventory changes. */
   revision: string;
-  /** What could not be read. */
+  /** The sources that could not be read. */
   problems?: Problem[];
 }
 
-/** One row of the inventory: a stored session, a live one, or what of these is the same conversation. */
+/** An entry of the inventory: a stored session, a live session, or both merged if they are the same conversation. */
 export interface Entry {
-  /** A runtime's own id where it runs, else `<harness>:<session id>`. */
+  /** The runtime's id while a live runtime runs the session, otherwise `<harness>:<session id>`. Opaque. */
   id: string;
-  /** The program that owns the session. */
+  /** The harness that owns the session. */
   harness: Harness;
-  /** The harness's own id of the session. */
+  /** The session's id in its harness. */
   sessionId: string;
-  /** What it is doing. */
+  /** The entry's state. */
   state: State;
-  /** The directory that it works in. */
+  /** The working directory. */
   workspace?: string;
-  /** One line that names it: as the user named it, else as its program did, else its first prompt. */
+  /** A title of one line: the user's name for the session, else the harness's, else the first prompt. */
   title?: string;
   /**
-   * What the program calls itself, where a live runtime hosts one that says so. It tells the agents of the harness `acp`
-   * apart.
+   * The name that a hosted agent reports for itself, if a live runtime hosts one that does. It distinguishes the
+   * agents of the harness `acp`.
    */
   agent?: string;
-  /** The model that answered last. */
+  /** The model that wrote the last reply. */
   model?: string;
-  /** The profile of its program that it belongs to. */
+  /** The profile of the harness that the session belongs to. */
   profile?: string;
-  /** When the session began, in epoch milliseconds. */
+  /** When the session was created, in epoch milliseconds. */
   createdAtMs?: number;
-  /** When the live process began, in epoch milliseconds. */
+  /** When the live process started, in epoch milliseconds. */
   startedAtMs?: number;
-  /** Its newest user or assistant message, else its file's time, in epoch milliseconds. */
+  /** The time of the newest user or assistant message, else the file's modification time, in epoch milliseconds. */
   updatedAtMs?: number;
-  /** How many messages people and models wrote; only where asked for. */
+  /** The number of user and assistant messages. Present only if requested with `include`. */
   messageCount?: number;
-  /** The file that holds it. */
+  /** The file that stores the session. */
   location?: string;
-  /** True where its program has put it away. */
+  /** True if the session is archived in its harness. */
   archived?: boolean;
-  /** The session that it came from. */
+  /** The session that this one was derived from or started by. */
   parent?: Parent;
-  /** How many sessions name this one as the one that started them. */
+  /** The number of sessions that name this one as the session that started them. */
   childCount?: number;
-  /** Up to 8 opening user texts; only where asked for. */
+  /** Up to 8 opening user texts. Present only if requested with `include`. */
   topics?: string[];
-  /** The newest message; only where asked for. */
+  /** The newest message. Present only if requested with `include`. */
   lastMessage?: LastMessage;
-  /** The excerpt that `searchPreviews` found. */
+  /** The excerpt that matched, for a query with `searchPreviews`. */
   match?: string;
-  /** The repository that the workspace belongs to; only where asked for. */
+  /** The repository that the workspace belongs to. Present only if requested with `include`. */
   repository?: Repository;
-  /** The live runtime's own id. */
+  /** The live runtime's id. */
   runtimeId?: string;
-  /** The id of the stored session that the runtime runs, where there is one. */
+  /** The id of the stored session that the runtime runs, if there is one. */
   persistedId?: string;
-  /** Every live runtime of the conversation, the newest first, where it is stored. */
+  /** The ids of all live runtimes of the stored session, newest first. Absent if `runtimeId` is the only one. */
   runtimeIds?: string[];
-  /** The runtime's receipt. */
+  /** The endpoint of the runtime's receipt. */
   endpoint?: Endpoint;
-  /** What the endpoint speaks. */
+  /** The protocols of the endpoint. */
   endpointCapabilities?: EndpointCapability[];
-  /** The runtime's process, and who drives it. */
+  /** The runtime's process and its controller. */
   owner?: Owner;
-  /** Who looks at the runtime. */
+  /** The clients that observe the runtime. */
   observers?: Observer[];
-  /** What the runtime can do. */
+  /** The actions that the runtime supports. */
   actions?: Actions;
-  /** What the runtime runs in. */
+  /** The program that the runtime runs in, such as a tmux session. */
   supervisor?: Supervisor;
-  /** What is known of a live process. */
+  /** The activity of a live process. */
   activity?: Activity;
-  /** The live session's address among its peers. */
+  /** The live session's peer address. */
   peer?: EntryPeer;
-  /** The ways into the live session. */
+  /** The methods that reach the live session. */
   doors?: Door[];
-  /** The terminal in which the live process runs; only where `registry/describe` asked for it. */
+  /** The terminal in which the live process runs. Present only if requested from `registry/describe` with `include`. */
   terminal?: Terminal;
-  /** How a person gets back into the session with its own program. */
+  /** The command that resumes the session in its own program. */
   resume?: Resume;
 }
 
-/** The one derived word for what an entry is. */
+/** The state of an entry, derived from all evidence. */
 export type State =
-  /** Stored; nothing says that it lives. */
+  /** Stored; there is no evidence that it is running. */
   | "persisted"
-  /** Alive, doing unknown. */
+  /** Running; its activity is unknown. */
   | "live"
-  /** Alive, nothing to do. */
+  /** Running; no turn is in progress. */
   | "idle"
-  /** A turn runs. */
+  /** A turn is in progress. */
   | "busy"
-  /** A person is waited for. */
+  /** Waiting for a person. */
   | "waiting"
-  /** On its way out. */
+  /** Shutting down. */
   | "shutting_down";
 
-/** Where a session came from. */
+/** The parent of a session. */
 export interface Parent {
-  /** The id of the parent's entry, where there is one in scope: its `id`, or its `persistedId` while a runtime runs it. */
+  /**
+   * The id of the parent's entry: its `id`, or its `persistedId` while a runtime runs it. Absent if no entry is in
+   * scope.
+   */
   id?: string;
-  /** The session that it came from, where known. */
+  /** The parent's session id in its harness. Absent if unknown. */
   sessionId?: string;
-  /** How it came from it. */
+  /** How the session relates to its parent. */
   relation: Relation;
 }
 
-/** How a session came from another. */
+/** How a session relates to its parent. */
 export type Relation =
-  /** A person went on from a copy of the conversation. */
+  /** The user continued from a copy of the conversation. */
   | "fork"
-  /** A branch of the conversation kept as a session of its own. */
+  /** A branch of the conversation that is stored as a separate session. */
   | "branch"
-  /** Another session started it to do a part of its work. */
+  /** The parent started this session for a part of its work. */
   | "subagent"
-  /** The conversation went on here. */
+  /** The conversation continued in this session. */
   | "continuation"
-  /** A copy that a migration or an archive made. */
+  /** A copy made by a migration or an archive. */
   | "copy";
 
 /** The newest message of a session. */
 export interface LastMessage {
-  /** Who wrote it. */
+  /** The author's role. */
   role: Role;
-  /** Its text, shortened. */
+  /** The text, shortened. */
   text: string;
   /** When it was written, in epoch milliseconds. */
   timestampMs?: number;
 }
 
-/** Who wrote a message. */
+/** The author of a message. */
 export type Role =
-  /** A person. */
+  /** The user. */
   | "user"
   /** The model. */
   | "assistant"
   /** The harness. */
   | "system"
-  /** A tool's result. */
+  /** A tool, with its result. */
   | "tool";
 
-/** The repository that a workspace belongs to, read from its files. */
+/** The git repository that a workspace belongs to, as read from the repository's files. */
 export interface Repository {
-  /** The checkout's top directory. */
+  /** The top directory of the checkout. */
   root: string;
-  /** The branch that is checked out now. */
+  /** The branch that is checked out. */
   branch?: string;
   /** The URL of the remote `origin`, without credentials. */
   origin?: string;
 }
 
-/** The opaque name of a receipt, `supercode-live://` and 32 lower-case hexadecimal digits. It holds no secret. */
+/** The opaque identifier of a receipt: `supercode-live://` and 32 lower-case hexadecimal digits. It contains no secret. */
 export type Endpoint = string;
 
-/** What a runtime's endpoint speaks. */
+/** A protocol of a runtime's endpoint. */
 export type EndpointCapability =
   /** The HTTP API that `runtime/attach` uses. */
   | "http"
   /** The Agent Client Protocol. */
   | "acp";
 
-/** The process that owns a runtime, and who drives it. */
+/** The process that owns a runtime, and the runtime's controller. */
 export interface Owner {
-  /** The process. */
+  /** The process id. */
   pid: number;
-  /** Who drives; absent: nobody, or not known. */
+  /** The client that has control. Absent if no client has, or if unknown. */
   controller?: Controller;
 }
 
-/** The one client that may drive. */
+/** The client that has control of a runtime. */
 export interface Controller {
-  /** Its name. */
+  /** The client's id at the runtime. */
   clientId: string;
-  /** Until when, in epoch milliseconds. */
+  /** When control expires unless renewed, in epoch milliseconds. */
   expiresAtMs: number;
 }
 
-/** A client that looks. */
+/** A client that observes a runtime. */
 export interface Observer {
-  /** Its name. */
+  /** The client's id at the runtime. */
   clientId: string;
-  /** When it last said something, in epoch milliseconds. */
+  /** When the runtime last heard from the client, in epoch milliseconds. */
   lastSeenMs: number;
 }
 
-/** What a runtime can do; a member that it does not name is false. */
+/** The actions that a runtime supports. An action that it does not report is false. */
 export interface Actions {
-  /** Run a turn. */
+  /** Run turns. */
   submit?: boolean;
-  /** Stop a turn. */
+  /** Interrupt the running turn. */
   interrupt?: boolean;
-  /** Say something while a turn runs. */
+  /** Send prompts to the running turn. */
   steer?: boolean;
-  /** Answer approvals and other requests. */
+  /** Answer approval requests and other requests. */
   respond?: boolean;
-  /** Leave. */
+  /** Detach. */
   detach?: boolean;
   /** End the runtime. */
   close?: boolean;
 }
 
-/** What a runtime runs in. */
+/** The program that a runtime runs in. */
 export type Supervisor =
-  /** A named session of tmux. */
+  /** A named tmux session. */
   | {
     kind: "tmux";
-    /** Its name. */
+    /** The name of the tmux session. */
     sessionName: string;
   };
 
-/** What is known of a live process. */
+/** The activity of a live process. */
 export interface Activity {
-  /** What it is doing; absent when only its life is known. */
+  /** What the process is doing. Absent if it is only known to be running. */
   status?: ActivityStatus;
-  /** What it waits for, in its own words. */
+  /** What the process is waiting for, as it describes it. */
   waitingFor?: string;
-  /** When the current status began, in epoch milliseconds, as the harness itself records it. Absent where it does not. */
+  /** When the current status began, in epoch milliseconds, as the harness records it. Absent if it does not. */
   sinceMs?: number;
-  /** What a person is asked, where the runtime reports it. */
+  /** The question that a person is asked, if the runtime reports it. */
   question?: Question;
-  /** Where this comes from. */
+  /** The source of this information. */
   source: ActivitySource;
   /**
-   * The process. Where several have the session, the one that waits for a person, else that is busy, else idle, else
-   * unknown; of equal ones the one whose record changed last.
+   * The process id. If several processes have the session: one that waits for a person, else one that is busy, else
+   * idle, else of unknown activity; among equals, the one whose record changed last.
    */
   pid?: number;
-  /** Every live process that has the session, where there are several. */
+  /** The ids of all live processes that have the session, if there are several. */
   pids?: number[];
-  /** True while the process is stopped (SIGSTOP, Ctrl-Z): what it does is then unknown. */
+  /** True while the process is stopped (SIGSTOP, Ctrl-Z); its activity is then unknown. */
   stopped?: boolean;
-  /** When this was last seen to be so, in epoch milliseconds. */
+  /** When this activity was last observed, in epoch milliseconds. */
   observedAtMs?: number;
 }
 
-/** What a live session is doing. */
+/** The activity of a live session. */
 export type ActivityStatus =
-  /** A turn runs. */
+  /** A turn is in progress. */
   | "busy"
-  /** Nothing runs; a background shell counts as nothing. */
+  /** No turn is in progress. A background shell does not count. */
   | "idle"
-  /** A person is waited for. */
+  /** Waiting for a person. */
   | "waiting";
 
-/** What a live session asks a person. */
+/** A question that a live session asks a person. */
 export interface Question {
-  /** What kind of answer it takes. */
+  /** The kind of answer that the question takes. */
   kind: QuestionKind;
   /** The question in one line of at most 200 characters, without control characters. */
   summary: string;
-  /** The request that `runtime/respond` answers. */
+  /** The id of the request, for `runtime/respond`. */
   requestId?: number;
 }
 
@@ -688,38 +694,38 @@ export type QuestionKind =
   /** Text, a choice or a form. */
   | "input";
 
-/** Where the knowledge of an activity comes from. */
+/** The source of an activity. */
 export type ActivitySource =
-  /** The runtime said so. */
+  /** The runtime's own report. */
   | "runtime"
   /** Claude Code's own process registry. */
   | "claude-registry"
-  /** A lock that a live process holds. */
+  /** A lock held by a live process. */
   | "lock"
-  /** A process that was recognized. */
+  /** A process recognized as the session's. */
   | "process";
 
-/** A live session's address among its peers. */
+/** The address by which other sessions message a live session. */
 export interface EntryPeer {
-  /** The name by which other sessions address it. */
+  /** The name by which other sessions address this one. */
   name: string;
-  /** The peer endpoint; absent without a socket. */
+  /** The peer endpoint. Absent if the session has no socket. */
   endpoint?: string;
 }
 
-/** A way into a live session. */
+/** A method that reaches a live session. */
 export type Door =
   /** `runtime/attach`. */
   | "runtime"
   /**
-   * `peer/message` by the session's id. Not where several live processes have that id, nor in a home that the client
-   * named.
+   * `peer/message` with the session's id. Not listed if several live processes have that id, or if the session is in
+   * a home that the client named.
    */
   | "peer";
 
 /** The terminal in which a live session runs. */
 export interface Terminal {
-  /** The process. */
+  /** The process id. */
   pid: number;
   /** The device of its controlling terminal. Absent if it has none, or none that can be determined. */
   tty?: string;
@@ -738,8 +744,8 @@ export interface Multiplexer {
   /** The command that shows it in another terminal: program and arguments. */
   argv: string[];
   /**
-   * Whether it is the active pane of a client whose terminal has the keyboard focus. Absent where the multiplexer does
-   * not report that; tmux reports it with its option `focus-events`.
+   * Whether it is the active pane of a client whose terminal has the keyboard focus. Absent where the multiplexer
+   * does not report that; tmux reports it with its option `focus-events`.
    */
   focused?: boolean;
 }
@@ -751,161 +757,164 @@ export type MultiplexerKind =
   /** GNU screen. */
   | "screen";
 
-/** A command that brings a person back into a session. */
+/** A command that resumes a session in its own program. */
 export interface Resume {
-  /** Program and arguments. */
+  /** The program and its arguments. */
   argv: string[];
-  /** Where to run it. */
+  /** The directory in which to run the command. */
   cwd?: string;
-  /** What to add to the environment. */
+  /** Variables to add to the environment. */
   env?: Record<string, string>;
 }
 
-/** Something that could not be read or judged; the rest of the answer stands. */
+/** A source that could not be read or interpreted. The rest of the result is valid. */
 export interface Problem {
-  /** Whose it is. */
+  /** The harness concerned. */
   harness?: Harness;
-  /** The file. */
+  /** The file concerned. */
   path?: string;
-  /** The entry. */
+  /** The id of the entry concerned. */
   id?: string;
-  /** The receipt's endpoint. */
+  /** The endpoint of the receipt concerned. */
   endpoint?: string;
-  /** The stable word for what is wrong. */
+  /** A stable identifier of the problem, for programs. */
   reason: string;
-  /** The same for a person. */
+  /** A description of the problem, for people. */
   message: string;
 }
 
 /** Result of `registry/describe`. */
 export interface DescribeResult {
-  /** The entry, with all that `include` can add. */
+  /** The entry, with everything that the `include` of a query can add. */
   entry: Entry;
 }
 
 /** Result of `registry/resolve`. */
 export interface ResolveResult {
-  /** The id of the one entry that is meant. */
+  /** The id of the matching entry. */
   id: string;
-  /** What matched. */
+  /** How the reference matched. */
   by: ResolvedBy;
 }
 
 /** How a reference matched an entry. */
 export type ResolvedBy =
-  /** A whole id. */
+  /** A complete id. */
   | "id"
-  /** The beginning of an id. */
+  /** The first characters of an id. */
   | "prefix"
-  /** A name that the user chose, in any case. */
+  /** A name that the user chose. Case is ignored. */
   | "name"
-  /** Consecutive words of the title, in any case. Do not act on such a match without asking the user. */
+  /** Consecutive words of the title. Case is ignored. Ask the user before you act on such a match. */
   | "title";
 
 /** Result of `registry/states`. */
 export interface StatesResult {
-  /** One a source, in the order asked. */
+  /** One element per source, in the order of the request. */
   states: SourceState[];
 }
 
-/** What the runtime of a conversation does. */
+/** The state of a conversation's runtime. */
 export interface SourceState {
-  /** The program that owns the session. */
+  /** The harness that owns the session. */
   harness: Harness;
-  /** The harness's own id of the session. */
+  /** The session's id in its harness. */
   sessionId: string;
-  /** What its newest runtime that answers does; absent: none answers. */
+  /** The state of the newest runtime that answers. Absent if none answers. */
   state?: State;
 }
 
 /** Result of `registry/watch`. */
 export interface WatchResult {
-  /** Names the subscription in its events and in `registry/unwatch`. */
+  /** The id of the subscription, for `registry/event` and `registry/unwatch`. */
   subscription: string;
-  /** The inventory's revision now. */
+  /** The current revision of the inventory. */
   revision: string;
 }
 
-/** Result of `registry/coverage`: where was looked, what was found, what was skipped. */
+/** Result of `registry/coverage`: the roots that were searched, and what was found and skipped there. */
 export interface CoverageResult {
-  /** One row a harness. */
+  /** One element per harness. */
   harnesses: HarnessCoverage[];
 }
 
-/** Where the sessions of one harness were looked for. */
+/** The search for the sessions of one harness. */
 export interface HarnessCoverage {
   /** The harness. */
   id: Harness;
-  /** Every root that was tried. */
+  /** Every root that was searched. */
   roots: RootCoverage[];
-  /** How long looking took, in milliseconds. */
+  /** How long the search took, in milliseconds. */
   elapsedMs: number;
 }
 
-/** What was found below one root. */
+/** The result of searching one root. */
 export interface RootCoverage {
   /** The directory. */
   path: string;
-  /** How it came to be looked into. */
+  /** Why the root was searched. */
   origin: RootOrigin;
-  /** Whether it is there. */
+  /** Whether the directory exists. */
   exists: boolean;
-  /** Files that could hold a session. Absent under a workspace scope. */
+  /** The number of files that could contain a session. Absent if the client's scope is limited to workspaces. */
   files?: number;
-  /** Sessions that were read from them. Absent under a workspace scope. */
+  /** The number of sessions read from these files. Absent if the client's scope is limited to workspaces. */
   sessions?: number;
-  /** What was passed over, and why. Absent under a workspace scope. */
+  /** The files that were skipped, and why. Absent if the client's scope is limited to workspaces. */
   skipped?: Skipped[];
-  /** True where `skipped` was cut short. */
+  /** True if `skipped` is incomplete. */
   truncated?: boolean;
 }
 
-/** How a root came to be looked into. */
+/** Why a root was searched. */
 export type RootOrigin =
-  /** The harness's own default. */
+  /** The harness's default. */
   | "default"
-  /** An environment variable of the harness, which replaces the default. */
+  /** An environment variable of the harness that replaces the default. */
   | "environment"
-  /** `--root`. */
+  /** The flag `--root`. */
   | "flag"
-  /** `initialize.homes`. */
+  /** The field `homes` of `initialize`. */
   | "client";
 
-/** A file that was passed over. */
+/** A file that was skipped. */
 export interface Skipped {
   /** The file. */
   path: string;
-  /** Why. */
+  /** Why the file was skipped. */
   reason: string;
 }
 
-/** Result of `session/load`: one page of a conversation, the newest first asked for. */
+/** Result of `session/load`: one page of a conversation. The first page has the newest messages. */
 export interface LoadResult {
   /** The session. */
   session: Entry;
-  /** The messages, in time order. */
+  /** The messages, oldest first. */
   messages: Message[];
-  /** Leads to older messages; absent at the beginning. It does not shift when messages are appended. */
+  /**
+   * The cursor of the page with older messages. Absent at the beginning of the conversation. Appended messages do
+   * not shift it.
+   */
   nextCursor?: string;
-  /** What could not be read. */
+  /** The sources that could not be read. */
   problems?: Problem[];
 }
 
-/** A message, in the one normal form. */
+/** A message of a session, in the format common to all harnesses. */
 export interface Message {
-  /** The store's own id of it. */
+  /** The message's id in the store. */
   id?: string;
-  /** Who wrote it. */
+  /** The author's role. */
   role: Role;
-  /** When it was written, in epoch milliseconds. */
+  /** When the message was written, in epoch milliseconds. */
   timestampMs?: number;
-  /** The model that wrote it. */
+  /** The model that wrote the message. */
   model?: string;
-  /** The message that it follows, where the store says so. */
+  /** The id of the message that this one follows, if the store records it. */
   parentId?: string;
-  /** What it says. */
+  /** The content. */
   content: Block[];
-  /** The store's own record, where the normal form does not hold it all. */
+  /** The store's own record, if the common format does not represent all of it. */
   raw?: unknown;
 }
 
@@ -917,48 +926,48 @@ export type Block =
     /** The text. */
     text: string;
   }
-  /** What a model thought. */
+  /** Reasoning of a model. */
   | {
     type: "thinking";
-    /** The text; empty where the store keeps only a signature. */
+    /** The text. Empty if the store contains only a signature. */
     text: string;
   }
-  /** A model calls a tool. */
+  /** A tool call by a model. */
   | {
     type: "toolCall";
-    /** The call's id, by which its result is found. */
+    /** The id of the call, which its result repeats. */
     id: string;
-    /** The tool. */
+    /** The name of the tool. */
     name: string;
-    /** Its arguments, as JSON where they are. */
+    /** The arguments: as JSON if they are valid JSON, otherwise a string. */
     arguments: unknown;
   }
-  /** What a tool answered. */
+  /** The result of a tool call. */
   | {
     type: "toolResult";
-    /** The call's id. */
+    /** The id of the call. */
     id: string;
-    /** The tool, where known. */
+    /** The name of the tool, if known. */
     name?: string;
-    /** Whether the tool failed, where known. */
+    /** Whether the tool failed, if known. */
     isError?: boolean;
-    /** What it answered. */
+    /** The content of the result. */
     content: Block[];
   }
-  /** An image. Its bytes do not travel. */
+  /** An image, without its bytes. */
   | {
     type: "image";
-    /** Its media type. */
+    /** The media type. */
     mediaType?: string;
-    /** Its size in bytes, where the store holds it. */
+    /** The size in bytes, if the store contains the image. */
     bytes?: number;
-    /** Where it is, where the store only says that. */
+    /** The location of the image, if the store contains only a reference. */
     uri?: string;
   }
-  /** What is not understood, kept as it is. */
+  /** Content that Tackroom does not recognize, unchanged. */
   | {
     type: "other";
-    /** The store's own word for it. */
+    /** The kind of content, as the store names it. */
     kind: string;
     /** The store's own record. */
     raw: unknown;
@@ -966,222 +975,222 @@ export type Block =
 
 /** Result of `runtime/receipts`. */
 export interface ReceiptsResult {
-  /** Every receipt that counts, the newest first. */
+  /** All valid receipts, newest first. */
   receipts: Receipt[];
-  /** Files that are no receipts that count, and why. */
+  /** The files that are not valid receipts, and why. */
   problems?: Problem[];
 }
 
-/** A published runtime, without its secret and without having been asked whether it answers. */
+/** A published runtime, without its token. The runtime was not contacted for this. */
 export interface Receipt {
-  /** Its name for `runtime/attach`, `runtime/forget` and `runtime/unregister`. */
+  /** The receipt's identifier for `runtime/attach`, `runtime/forget` and `runtime/unregister`. */
   endpoint: Endpoint;
-  /** The runtime's own id. */
+  /** The runtime's id. */
   runtimeId: string;
-  /** The conversation that it runs. */
+  /** The conversation that the runtime runs. */
   source: Source;
-  /** The process that owns it. */
+  /** The id of the process that owns the runtime. */
   pid: number;
-  /** When it was published, in epoch milliseconds. */
+  /** When the runtime was published, in epoch milliseconds. */
   createdAtMs: number;
-  /** What it says besides. */
+  /** Additional data. */
   metadata: RuntimeMetadata;
-  /** Whether it answered when it was last asked; absent where this server has not asked. */
+  /** Whether the runtime answered when this server last contacted it. Absent if this server has not contacted it. */
   reachable?: boolean;
 }
 
-/** The conversation that a runtime runs. */
+/** A conversation that a runtime runs. */
 export interface Source {
-  /** The program that owns the session. */
+  /** The harness that owns the session. */
   harness: Harness;
-  /** The harness's own id of the session. */
+  /** The session's id in its harness. */
   sessionId: string;
-  /** The directory that it works in: an absolute path. */
+  /** The working directory, an absolute path. */
   workspace: string;
 }
 
-/** What a receipt says besides. */
+/** Additional data of a receipt. */
 export interface RuntimeMetadata {
-  /** The profile of its program. */
+  /** The profile of the harness. */
   profile?: string | null;
-  /** Where the conversation is stored. */
+  /** The path at which the conversation is stored. */
   persistenceLocation?: string | null;
-  /** What the endpoint speaks. Absent on input: both. */
+  /** The protocols of the endpoint. Absent in params: both. */
   endpointCapabilities?: EndpointCapability[] | null;
-  /** What the runtime runs in. */
+  /** The program that the runtime runs in. */
   supervisor?: Supervisor | null;
 }
 
 /** Result of `runtime/discover`. */
 export interface DiscoverResult {
-  /** The newest runtime of the conversation that answers; absent where none does. */
+  /** The newest runtime of the conversation that answers. Absent if none does. */
   endpoint?: Endpoint;
 }
 
 /** Result of `runtime/register`. */
 export interface RegisterResult {
-  /** The receipt's name. The receipt is there for as long as the client is. */
+  /** The endpoint of the new receipt. The receipt exists for as long as the client is connected. */
   endpoint: Endpoint;
 }
 
 /** Result of `runtime/forget`. */
 export interface ForgetResult {
-  /** Whether there was such a receipt. */
+  /** Whether a receipt was removed. False if it did not exist. */
   removed: boolean;
 }
 
 /** Result of `runtime/attach`. */
 export interface AttachResult {
-  /** Names the attachment in all that follows. */
+  /** The id of the attachment, for later requests and `runtime/event`. */
   attachment: string;
-  /** The name by which the runtime knows this client. */
+  /** The client's id at the runtime. */
   clientId: string;
-  /** What the runtime says of itself, as it said it. */
+  /** The runtime's description of itself, in the runtime's own spelling. */
   descriptor: Record<string, unknown>;
-  /** The newest messages, oldest first, as the runtime has them. */
+  /** The newest messages, oldest first, in the runtime's own spelling. */
   history: unknown[];
-  /** The sequence number that `history` reaches to. */
+  /** The sequence number up to which `history` is complete. */
   historyCursor: number;
-  /** The events since then, or since `after`. */
+  /** The events after `historyCursor`, or after `after`. */
   replay: RuntimeEvent[];
-  /** Who drives and who looks. */
+  /** The controller and the observers. */
   lease: Lease;
 }
 
-/** Who drives a runtime and who looks. */
+/** The controller and the observers of a runtime. */
 export interface Lease {
-  /** Who drives; absent: nobody. */
+  /** The client that has control. Absent if no client has. */
   controller?: Controller;
-  /** Who looks, by client id. */
+  /** The clients that observe, sorted by client id. */
   observers: Observer[];
-  /** How long control lasts without being renewed, in milliseconds. */
+  /** How long control lasts without renewal, in milliseconds. */
   leaseTtlMs: number;
 }
 
 /** Result of `runtime/detach`. */
 export interface DetachResult {
-  /** Who drives and who looks now; absent where the runtime does not say. */
+  /** The controller and the observers after detaching. Absent if the runtime does not report them. */
   lease?: Lease;
 }
 
 /** Result of `runtime/describe`. */
 export interface RuntimeDescribeResult {
-  /** What the runtime says of itself, as it said it. */
+  /** The runtime's description of itself, in the runtime's own spelling. */
   descriptor: Record<string, unknown>;
 }
 
 /** Result of `runtime/lease`, `runtime/heartbeat`, `runtime/acquireControl` and `runtime/takeControl`. */
 export interface LeaseResult {
-  /** Who drives and who looks. */
+  /** The controller and the observers. */
   lease: Lease;
 }
 
 /** Result of `runtime/submit`. */
 export interface SubmitResult {
-  /** What the turn ended with. */
+  /** The reply at the end of the turn. */
   reply: string;
 }
 
 /** Result of `runtime/sendInput` and `runtime/respond`. */
 export interface AcceptedResult {
-  /** True: the runtime took it. */
+  /** Always true: the runtime accepted the request. */
   accepted: boolean;
 }
 
 /** Result of `runtime/steer`. */
 export interface SteerResult {
-  /** True: the running turn will see it. */
+  /** True if the running turn will receive the prompt. */
   queued: boolean;
 }
 
 /** Result of `runtime/interrupt`. */
 export interface InterruptResult {
-  /** Whether a turn ran. */
+  /** Whether a turn was running. */
   interrupted: boolean;
 }
 
 /** Result of `runtime/invoke`. */
 export interface InvokeResult {
-  /** What the operation gave, as the runtime spells it. */
+  /** The result of the operation, in the runtime's own spelling. */
   result: unknown;
 }
 
 /** Result of `runtime/start`. */
 export interface StartResult {
-  /** The runtime's own id. It outlives this server; `runtime/close` ends it. */
+  /** The runtime's id. The runtime outlives this server; `runtime/close` ends it. */
   runtimeId: string;
-  /** Its receipt. */
+  /** The endpoint of the runtime's receipt. */
   endpoint: Endpoint;
 }
 
 /** Result of `runtime/close`. */
 export interface CloseResult {
-  /** True: the runtime ends. */
+  /** True if the runtime is closing. */
   closed: boolean;
 }
 
 /** Result of `session/follow`. */
 export interface FollowResult {
-  /** Names what was opened, in `session/event` and `session/unfollow`. */
+  /** The id of the subscription, for `session/event` and `session/unfollow`. */
   subscription: string;
   /** The session. */
   session: Entry;
-  /** A cursor of `session/load`: it leads to the messages that were there, and what comes after them is told. */
+  /** A cursor for `session/load`: it returns the existing messages. Later messages are sent as `session/event`. */
   cursor: string;
 }
 
 /** Result of `peer/list`. */
 export interface PeerListResult {
-  /** Live sessions, by name and then pid. */
+  /** The live sessions, sorted by name, then by process id. */
   peers: Peer[];
-  /** What could not be read. */
+  /** The sources that could not be read. */
   problems?: Problem[];
 }
 
-/** A running Claude Code session, as its own process registry tells it. */
+/** A running Claude Code session, as recorded in Claude Code's process registry. */
 export interface Peer {
-  /** The process. */
+  /** The process id. */
   pid: number;
-  /** The session that it runs now. */
+  /** The id of the session that the process runs now. */
   sessionId: string;
-  /** The name by which other sessions address it. */
+  /** The name by which other sessions address this one. */
   name: string;
-  /** The Claude Code home whose registry holds it. */
+  /** The Claude Code home whose registry lists the session. */
   home: string;
-  /** Its working directory. */
+  /** The working directory. */
   cwd?: string;
-  /** What it is doing; absent when it does not say, or is stopped. */
+  /** The session's activity. Absent if it is not reported or the process is stopped. */
   status?: ActivityStatus;
-  /** True while its process is stopped (SIGSTOP, Ctrl-Z): it does nothing, and no message reaches it. */
+  /** True while the process is stopped (SIGSTOP, Ctrl-Z). A stopped session does nothing, and no message reaches it. */
   stopped?: boolean;
-  /** What it waits for, in its own words. */
+  /** What the session is waiting for, as it describes it. */
   waitingFor?: string;
-  /** How it runs; absent when unknown. */
+  /** The kind of session. Absent if unknown. */
   kind?: PeerKind;
-  /** What started it: `cli`, `sdk-cli`, `claude-vscode`, ... */
+  /** How the session was started: `cli`, `sdk-cli`, `claude-vscode`, and others. */
   entrypoint?: string;
-  /** When its record last changed, in epoch milliseconds. */
+  /** When the session's record last changed, in epoch milliseconds. */
   updatedAtMs?: number;
-  /** Its program's version. */
+  /** The version of Claude Code. */
   version?: string;
-  /** Where it is in tmux: `<session>:@<window>.%<pane>`. */
+  /** The tmux pane: `<session>:@<window>.%<pane>`. */
   tmux?: string;
-  /** Its messaging socket, as the record names it. */
+  /** The path of the messaging socket, as recorded. */
   socketPath?: string;
   /**
-   * Whether somebody listens at its socket. In a home that the client named it takes no messages from here all the
-   * same.
+   * Whether a process listens on the socket. `peer/message` does not reach sessions in a home that the client named,
+   * even if this is true.
    */
   addressable: boolean;
-  /** `cc-peer:v1:<pid>:<name>:<socket>`, a projection and never an authority. Absent without a socket. */
+  /** `cc-peer:v1:<pid>:<name>:<socket>`, derived from the other fields; it proves nothing. Absent without a socket. */
   endpoint?: string;
 }
 
-/** How a Claude Code session runs. */
+/** The kind of a Claude Code session. */
 export type PeerKind =
-  /** In a terminal, an editor, or headless. */
+  /** Runs in a terminal or an editor, or headless. */
   | "interactive"
-  /** As a background job. */
+  /** Runs as a background job. */
   | "background";
 
 /** Result of `peer/resolve`. */
@@ -1192,67 +1201,67 @@ export interface PeerResult {
 
 /** Result of `peer/message`. */
 export interface MessageResult {
-  /** The session, read again right before the message went out. */
+  /** The session, read again immediately before delivery. */
   peer: Peer;
-  /** What became of the message. */
+  /** The outcome. */
   outcome: Outcome;
-  /** The message's id in the session's transcript, where Claude Code gave one. */
+  /** The message's id in the session's transcript. Absent if Claude Code reported none. */
   messageId?: string;
   /**
-   * What Claude Code said against it, or why an accepted message may be held or refused all the same: nobody could hear
-   * of it, or the courier ended too early to.
+   * Claude Code's reason for holding or refusing the message. For an accepted message: why a later rejection could
+   * not have been received, for example because the courier exited early.
    */
   detail?: string;
 }
 
-/** What became of a message. */
+/** The outcome of a message. */
 export type Outcome =
-  /** It is in the session's inbox, and nothing was said against it within three seconds. */
+  /** The message is in the session's inbox and was not rejected within three seconds. */
   | "accepted"
-  /** The session keeps it back until a person there lets it through; it may expire. */
+  /** The session holds the message until a person approves it there. It may expire. */
   | "held"
-  /** The session takes no messages: it was not delivered. */
+  /** The session refuses messages. The message was not delivered. */
   | "refused";
 
 /**
- * Result of `settings/read` and `settings/update`: what the user's own settings say. Managed settings and the command
- * line override it, a project's settings can tighten it.
+ * Result of `settings/read` and `settings/update`: the user's settings. Managed settings and the command line override
+ * them, and a project's settings can tighten them.
  */
 export interface Settings {
-  /** The file, which need not be there. */
+  /** The path of the settings file, which may not exist. */
   path: string;
-  /** The BLAKE3 of its exact bytes, in hex; of none where there is no file. */
+  /** The BLAKE3 hash of the file's exact bytes, in hexadecimal. If there is no file: the hash of zero bytes. */
   revision: string;
-  /** The policy; absent where none is set. */
+  /** The policy. Absent if none is set. */
   crossSessionInbound?: InboundPolicy;
-  /** Whether the user's own settings let every message in without asking: the policy is `accept`. */
+  /** Whether the user's settings deliver all messages without asking, that is, whether the policy is `accept`. */
   userAllowsAutomaticDelivery: boolean;
-  /** How far this can be relied on. */
+  /** The source of these values. */
   evidence: SettingsEvidence;
 }
 
-/** What a Claude Code session does with a message of another session. */
+/** How a Claude Code session handles messages from other sessions. */
 export type InboundPolicy =
-  /** It is delivered. */
+  /** Messages are delivered. */
   | "accept"
-  /** It waits for a person. */
+  /** Messages are held until a person approves them. */
   | "hold"
-  /** It is thrown away. */
+  /** Messages are discarded. */
   | "refuse";
 
-/** How far a setting can be relied on. */
+/** The source of a setting, which determines how reliable it is. */
 export type SettingsEvidence =
   /**
-   * It is what the user's own file says. Managed settings and the command line override it, a project's settings can
-   * tighten it: it does not prove what a session does.
+   * The user's settings file. Managed settings and the command line override it, and a project's settings can
+   * tighten it, so it does not prove how a session behaves.
    */
   | "user";
 
 /** Result of `terminal/reveal`. */
 export interface RevealResult {
   /**
-   * Whether a terminal shows the session now. False if the pane was selected in a multiplexer that no client is attached
-   * to: run the command in `terminal.multiplexer.argv`.
+   * Whether a terminal displays the session now. False if the pane was selected but no client is attached to the
+   * multiplexer: run the command in `terminal.multiplexer.argv`.
    */
   revealed: boolean;
   /** The terminal. */
@@ -1261,152 +1270,158 @@ export interface RevealResult {
 
 /** Params of `registry/event`. */
 export interface RegistryEventParams {
-  /** The subscription. */
+  /** The id of the subscription. */
   subscription: string;
-  /** What is told is true at this revision or a later one; after `synced`, `since` goes on from here. */
+  /** The event is valid as of this revision or a later one. After `synced`, pass it as `since` to continue from here. */
   revision: string;
-  /** What happened. */
+  /** The change. */
   event: RegistryEvent;
 }
 
-/** A change of what a subscription sees. */
+/** A change of the entries that match a subscription. */
 export type RegistryEvent =
-  /** An entry that the client does not have. */
+  /** An entry was added to the client's view. */
   | {
     kind: "added";
-    /** As it is now. */
+    /** The current entry. */
     entry: Entry;
   }
-  /** An entry that the client has is not as it was. */
+  /** An entry in the client's view changed. */
   | {
     kind: "updated";
-    /** As it is now. */
+    /** The current entry. */
     entry: Entry;
   }
-  /** An entry is gone, or is not asked for any more. */
+  /** An entry was removed, or no longer matches the query. */
   | {
     kind: "removed";
-    /** Its id. */
+    /** The entry's id. */
     id: string;
   }
-  /** Something cannot be read or judged. Told once. */
+  /** A source cannot be read or interpreted. Sent once. */
   | {
     kind: "error";
-    /** What. */
+    /** The problem. */
     problem: Problem;
   }
-  /** What could not be read or judged can be again, or is gone. */
+  /** A source that could not be read or interpreted can be again, or was removed. */
   | {
     kind: "recovered";
-    /** As it was told. */
+    /** The problem, as sent in `error`. */
     problem: Problem;
   }
-  /** Everything there is has been told. */
+  /** The client's view is complete: all existing entries have been sent. */
   | {
     kind: "synced";
   }
-  /** Everything is told again; what is not told until `synced` is gone. */
+  /** All entries are sent again. Entries that are not repeated before the next `synced` no longer exist. */
   | {
     kind: "resync";
   };
 
 /** Params of the notification `session/event`. */
 export interface SessionEventParams {
-  /** That of the result of `session/follow`. */
+  /** The subscription's id, from the result of `session/follow`. */
   subscription: string;
-  /** What happened. */
+  /** The change. */
   event: SessionEvent;
 }
 
-/** What happened to a session that is followed. */
+/** A change of a followed session. */
 export type SessionEvent =
-  /** Messages were written. */
+  /** Messages were appended. */
   | {
     kind: "appended";
-    /** They, in time order. */
+    /** The new messages, oldest first. */
     messages: Message[];
   }
-  /** What was loaded and told does not stand any more: load anew. Later messages follow as `appended`. */
+  /**
+   * The messages loaded and sent so far are no longer valid: load the session again. Later messages follow as
+   * `appended`.
+   */
   | {
     kind: "rewritten";
-    /** A cursor of `session/load`: it leads to the messages that later ones follow on. */
+    /** A cursor for `session/load`: it returns the current messages, which later `appended` events continue. */
     cursor: string;
   }
-  /** The session is gone. Should it come back, `rewritten` tells. */
+  /** The session was removed. If it reappears, `rewritten` is sent. */
   | {
     kind: "removed";
   }
-  /** It cannot be read. Told once; messages follow when it can be. */
+  /** The session cannot be read. Sent once; messages follow when it can be read again. */
   | {
     kind: "error";
-    /** Why. */
+    /** The problem. */
     problem: Problem;
   };
 
 /** Params of `runtime/event`. */
 export interface RuntimeEventParams {
-  /** The attachment. */
+  /** The attachment's id, from the result of `runtime/attach`. */
   attachment: string;
-  /** What happened. */
+  /** The event. */
   event: RuntimeEvent;
 }
 
-/** Params of the notification `$/progress`, sent for requests that carried `_meta.progressToken`. */
+/** Params of the notification `$/progress`, which reports on requests with `_meta.progressToken`. */
 export interface ProgressParams {
-  /** The token as the request carried it. */
+  /** The token from the request. */
   token: ProgressToken;
-  /** How far the work is. */
+  /** The progress so far. */
   value: ProgressValue;
 }
 
-/** What a client gave to tell the progress of its requests apart. */
+/** A token, chosen by the client, that identifies the request in `$/progress`. */
 export type ProgressToken =
   /** A number. */
   | number
   /** A string. */
   | string;
 
-/** How far a request's work is. */
+/** The progress of a request. */
 export interface ProgressValue {
-  /** What is being done, for a person. */
+  /** The current step, for people. */
   message: string;
-  /** Units done. */
+  /** The units completed so far. */
   done: number;
-  /** Units in all, as far as known now. */
+  /** The total number of units. Absent if unknown; it can change while the request runs. */
   total?: number;
 }
 
 /** Params of `initialize`. */
 export interface InitializeParams {
-  /** The version that the client speaks; any other than 1 is answered with 1, and the client decides. */
+  /**
+   * The protocol version of the client. The server answers 1 whatever the value; the client decides whether to
+   * continue.
+   */
   protocolVersion?: number | null;
-  /** Who the client is. */
+  /** Information about the client. */
   clientInfo: ClientInfo;
-  /** The client's process; when it is gone the server ends. */
+  /** The client's process id. The server exits when that process has exited. */
   processId?: number | null;
-  /** Ask for less than the spawner allowed. */
+  /** Narrows the maximum authority set on the command line. */
   authority?: AuthorityRequest | null;
-  /** More store roots, by harness. Counted only when the server was started with `--allow-homes`. */
+  /** Additional store roots, by harness. Ignored unless the server was started with `--allow-homes`. */
   homes?: Record<string, string[]> | null;
-  /** Reserved: nothing is read from it. */
+  /** Reserved. The server ignores it. */
   capabilities?: unknown;
 }
 
-/** Who a client is. */
+/** Information about the client. */
 export interface ClientInfo {
   /** The client's short name. */
   name: string;
   /** The client's version. */
   version?: string | null;
-  /** The name that a person reads. */
+  /** The display name. */
   title?: string | null;
 }
 
-/** An authority that a client asks for. An absent member means "leave as it is"; nothing here can widen. */
+/** A request to narrow a client's authority. An absent field leaves that part unchanged; no field can widen it. */
 export interface AuthorityRequest {
   /** Keep only these permissions. */
   permissions?: Permission[] | null;
-  /** Keep only these directories, each with all below it. Absolute paths of at most 4096 bytes. */
+  /** Keep only these directories, each including all subdirectories. Absolute paths of at most 4096 bytes. */
   workspaces?: string[] | null;
   /** Keep only these harnesses. */
   harnesses?: Harness[] | null;
@@ -1414,60 +1429,66 @@ export interface AuthorityRequest {
 
 /** Params of `authority/narrow`. */
 export interface NarrowParams {
-  /** What to keep. */
+  /** The authority to keep. */
   authority: AuthorityRequest;
 }
 
 /** Params of `registry/list`. */
 export interface ListParams {
-  /** Which entries. */
+  /** The filter. Absent: all entries that an empty query returns. */
   query?: Query | null;
-  /** `nextCursor` of the page before, with the same query. */
+  /** `nextCursor` of the previous page; the query must be the same. */
   cursor?: string | null;
-  /** How many entries at most. Default 50; 0 gives `total` and `revision` alone. */
+  /** Maximum number of entries. Default 50. With 0, only `total` and `revision` are returned. */
   limit?: number | null;
 }
 
-/** Which entries are meant. Absent members filter nothing, but for the defaults that are named. */
+/** A filter for entries. All fields are optional; an absent field does not filter, except for the defaults stated here. */
 export interface Query {
-  /** False: look at no live evidence; every stored session, as `persisted`. Default true. */
+  /** If false, ignore live evidence and return all stored sessions as `persisted`. Default true. */
   live?: boolean | null;
-  /** False: only what has live evidence. Default true. */
+  /** If false, return only entries with live evidence. Default true. */
   persisted?: boolean | null;
-  /** True: a runtime and its stored session as two rows. Default false. */
+  /** If true, return a runtime and its stored session as two entries instead of one merged entry. Default false. */
   twins?: boolean | null;
   /** Only these harnesses. */
   harnesses?: Harness[] | null;
   /** Only these states. */
   states?: State[] | null;
-  /** Only sessions of this directory. */
+  /** Only sessions in this directory. */
   workspace?: string | null;
-  /** Widens `workspace` to all below it. Default false. */
+  /** Whether `workspace` includes its subdirectories. Default false. */
   workspaceSubtree?: boolean | null;
   /**
-   * Only sessions of the repository that this directory belongs to: main checkout, worktrees, submodules, clones of
-   * one origin.
+   * Only sessions in the repository that this directory belongs to: its main checkout, worktrees, submodules, and
+   * clones of the same origin.
    */
   workspaceFamily?: string | null;
-  /** Only entries whose title, id or peer name holds this text, in any case. Trimmed; blank means all. */
+  /**
+   * Only entries whose title, id or peer name contains this text. Case and surrounding white space are ignored; a
+   * blank text matches all entries.
+   */
   text?: string | null;
-  /** Look for `text` in the opening user texts and the last message too, and answer the excerpt as `match`. */
+  /**
+   * Whether to search for `text` in the opening user texts and the last message too, and to return the excerpt as
+   * `match`. Default false.
+   */
   searchPreviews?: boolean | null;
   /** Only entries updated at or after this time, in epoch milliseconds. */
   updatedAfterMs?: number | null;
   /** Only entries updated before this time, in epoch milliseconds. */
   updatedBeforeMs?: number | null;
-  /** Sessions that another one started (subagents) too. Default false. */
+  /** Whether to include sessions that another session started (subagents). Default false. */
   includeChildren?: boolean | null;
-  /** This entry and all below it. */
+  /** Only the entry with this id and its descendants. */
   rootId?: string | null;
   /** Only entries of this profile. */
   profile?: string | null;
-  /** Only archived ones, or only others. Absent: both. */
+  /** If true, return only archived sessions; if false, only others. Absent: both. */
   archived?: boolean | null;
   /** The order of the entries. Default `recent`. */
   sort?: Sort | null;
-  /** What to add to each entry, at the cost of reading it. */
+  /** Values to add to each entry. They require reading the sessions. */
   include?: Include[] | null;
 }
 
@@ -1481,13 +1502,13 @@ export type Sort =
    */
   | "attention";
 
-/** What may be asked for beyond the common members, because it costs reading. */
+/** A value that is added to entries on request, because it requires reading the session. */
 export type Include =
   /** Up to 8 opening user texts, oldest first, without injected context. */
   | "topics"
   /** The newest message. */
   | "lastMessage"
-  /** How many messages there are. */
+  /** The number of user and assistant messages. */
   | "messageCount"
   /** The repository that the workspace belongs to. */
   | "repository";
@@ -1496,7 +1517,7 @@ export type Include =
 export interface DescribeParams {
   /** The entry's id. */
   id: string;
-  /** Values to add that are expensive to determine and are not part of lists. */
+  /** Values to add that are too expensive to determine for lists. */
   include?: DescribeInclude[] | null;
 }
 
@@ -1508,11 +1529,11 @@ export type DescribeInclude =
 /** Params of `registry/resolve`. */
 export interface ResolveParams {
   /**
-   * An id (of an entry, session or runtime, or an endpoint), the first four or more characters of one, a name that the
-   * user chose, or consecutive words of a title.
+   * An id (of an entry, session or runtime, or an endpoint), the first four or more characters of one, a name that
+   * the user chose, or consecutive words of a title.
    */
   ref: string;
-  /** How many candidates the error `ambiguous` lists at most. Default 10. */
+  /** Maximum number of candidates in the error `ambiguous`. Default 10. */
   limit?: number | null;
 }
 
@@ -1522,25 +1543,25 @@ export interface StatesParams {
   sources: StateSource[];
 }
 
-/** A conversation whose runtime is asked for its state. */
+/** A conversation whose runtime state is requested. */
 export interface StateSource {
-  /** The program that owns the session. */
+  /** The harness that owns the session. */
   harness: Harness;
-  /** The harness's own id of the session. */
+  /** The session's id in its harness. */
   sessionId: string;
 }
 
 /** Params of `registry/watch`. */
 export interface WatchParams {
-  /** Which entries. */
+  /** The filter. Absent: all entries that an empty query returns. */
   query?: Query | null;
-  /** A revision of this server: tell only what came after it. */
+  /** A revision from this server: send only the changes after it. */
   since?: string | null;
 }
 
 /** Params of `registry/unwatch`. */
 export interface UnwatchParams {
-  /** From `registry/watch`. */
+  /** The subscription's id, from the result of `registry/watch`. */
   subscription: string;
 }
 
@@ -1554,9 +1575,9 @@ export interface CoverageParams {
 export interface LoadParams {
   /** The entry's id. */
   id: string;
-  /** `nextCursor` of the page before: leads to older messages. */
+  /** `nextCursor` of the previous page, to continue with older messages. Absent: the newest page. */
   cursor?: string | null;
-  /** How many messages at most. Default 200. */
+  /** Maximum number of messages. Default 200. */
   limit?: number | null;
 }
 
@@ -1568,201 +1589,210 @@ export interface DiscoverParams {
 
 /** Params of `runtime/register`. */
 export interface RegisterParams {
-  /** The runtime's own id. */
+  /** The runtime's id. */
   runtimeId: string;
-  /** The conversation that it runs. */
+  /** The conversation that the runtime runs. */
   source: Source;
-  /** `http://127.0.0.1:PORT`: where it listens. */
+  /** The URL at which the runtime listens: `http://127.0.0.1:PORT`. */
   baseUrl: string;
-  /** What it wants to be shown. */
+  /** The bearer token that the runtime requires. */
   token: Token;
-  /** The process that owns it; absent: this server. */
+  /** The id of the process that owns the runtime. Absent: this server's. */
   pid?: number | null;
-  /** What the receipt says besides. */
+  /** Additional data for the receipt. */
   metadata?: RuntimeMetadata | null;
 }
 
-/** A bearer token: never shown, never sent to a client. */
+/** A bearer token. It is never shown and never sent to a client. */
 export type Token = string;
 
 /** Params of `runtime/unregister`. */
 export interface UnregisterParams {
-  /** A receipt that this client registered. */
+  /** The endpoint of a receipt that this client registered. */
   endpoint: string;
 }
 
 /** Params of `runtime/forget`. */
 export interface ForgetParams {
-  /** The receipt. */
+  /** The endpoint of the receipt. */
   endpoint: string;
-  /** Remove it even if its owner lives and answers. Default false. */
+  /** Remove the receipt even if its owner is running and answers. Default false. */
   force?: boolean | null;
 }
 
-/** Params of `runtime/attach`: one of `id`, `runtimeId`, and `endpoint` with `source`. */
+/** Params of `runtime/attach`: either `id`, or `runtimeId`, or `endpoint` and `source`. */
 export type AttachParams = OneOf<{
-  /** An entry's id: a runtime's or that of the session that it runs. */
+  /** An entry's id: the runtime's, or that of the session that it runs. */
   id?: string | null;
-  /** The runtime's own id. */
+  /** The runtime's id. */
   runtimeId?: string | null;
-  /** A receipt; the runtime must run `source`. */
+  /** The endpoint of a receipt. The runtime must run `source`. */
   endpoint?: string | null;
-  /** The conversation that is meant. */
+  /** The conversation that the runtime must run. */
   source?: Source | null;
-  /** The name by which the runtime knows this client: 1 to 128 of `[A-Za-z0-9._-]`. Absent: a new one. */
+  /** The client id to use at the runtime: 1 to 128 characters of `[A-Za-z0-9._-]`. Absent: a new one is generated. */
   clientId?: string | null;
-  /** Of `observe`, `interact`, `approve` and `terminate` only these. Absent: what the client may do. */
+  /**
+   * The permissions to use, out of `observe`, `interact`, `approve` and `terminate`. Absent: all that the client
+   * has.
+   */
   permissions?: Permission[] | null;
-  /** How many messages of history at most, the newest. Default 50. */
+  /** Maximum number of messages of history; the newest are returned. Default 50. */
   historyLimit?: number | null;
-  /** Replay only what comes after this sequence number: the `cursor` of `lagged`, or the last number that was seen. */
+  /** Replay only events after this sequence number: the `cursor` of `lagged`, or the last `sequence` received. */
   after?: number | null;
-  /** Keep the controller lease while this attachment holds it. Default true. */
+  /** Whether the server renews the controller lease while this attachment holds it. Default true. */
   autoRenew?: boolean | null;
 }, ["id"] | ["runtimeId"] | ["endpoint","source"]>;
 
-/** Params of the methods that need an attachment and nothing else. */
+/** Params of methods that take only an attachment. */
 export interface AttachmentParams {
-  /** From `runtime/attach`. */
+  /** The attachment's id, from the result of `runtime/attach`. */
   attachment: string;
 }
 
-/** Params of `runtime/describe`: exactly one. */
+/** Params of `runtime/describe`: exactly one of the fields. */
 export type RuntimeDescribeParams = OneOf<{
-  /** From `runtime/attach`. */
+  /** The attachment's id, from the result of `runtime/attach`. */
   attachment?: string | null;
-  /** An entry's id: a runtime's or that of the session that it runs. */
+  /** An entry's id: the runtime's, or that of the session that it runs. */
   id?: string | null;
-  /** The runtime's own id. */
+  /** The runtime's id. */
   runtimeId?: string | null;
 }, ["attachment"] | ["id"] | ["runtimeId"]>;
 
 /** Params of `runtime/submit` and `runtime/sendInput`. */
 export interface SubmitParams {
-  /** From `runtime/attach`. */
+  /** The attachment's id, from the result of `runtime/attach`. */
   attachment: string;
-  /** What to say. */
+  /** The prompt. */
   prompt: string;
-  /** Images: `data:image/...`, `https://` or `http://` URLs. At most 4. */
+  /** Images of the prompt, as `data:image/...`, `https://` or `http://` URLs. At most 4. */
   images?: string[] | null;
 }
 
 /** Params of `runtime/steer`. */
 export interface SteerParams {
-  /** From `runtime/attach`. */
+  /** The attachment's id, from the result of `runtime/attach`. */
   attachment: string;
-  /** What to say while the turn runs. */
+  /** The prompt for the running turn. */
   prompt: string;
 }
 
 /** Params of `runtime/invoke`. */
 export interface InvokeParams {
-  /** From `runtime/attach`. */
+  /** The attachment's id, from the result of `runtime/attach`. */
   attachment: string;
-  /** One of the descriptor's operations with its arguments, as the runtime spells it. */
+  /** An operation of the descriptor with its arguments, in the runtime's own spelling. */
   operation: Record<string, unknown>;
 }
 
 /** Params of `runtime/respond`. */
 export interface RespondParams {
-  /** From `runtime/attach`. */
+  /** The attachment's id, from the result of `runtime/attach`. */
   attachment: string;
-  /** The answer. */
+  /** The answer to the request. */
   response: RuntimeResponse;
 }
 
-/** An answer to a request of a runtime, which an event `request` told; `kind` is that of its `payload.request`. */
+/**
+ * An answer to a request of a runtime. The request arrived as an event `request`; `kind` is its
+ * `payload.request.kind`.
+ */
 export type RuntimeResponse =
-  /** To a request for approval. */
+  /** An answer to a request for approval. */
   | {
     kind: "approval";
-    /** The request's own number: `payload.request.id` of the event `request`. */
+    /** The request's id: `payload.request.id` of the event `request`. */
     requestId: number;
-    /** What is decided. */
+    /** The decision. */
     decision: Decision;
   }
-  /** To a request for information. */
+  /** An answer to a request for information. */
   | {
     kind: "elicitation";
   } & Elicited
-  /** To a request of another kind. */
+  /** An answer to a request of any other kind. */
   | {
     kind: "other";
   } & Elicited;
 
-/** What is decided about something that needs approval. */
+/** A decision on an approval request. */
 export type Decision =
-  /** It must not be done. */
+  /** Deny the request. */
   | "deny"
-  /** It may be done this once. */
+  /** Allow the request, this time only. */
   | "allow"
-  /** It and its like may be done in this session. */
+  /** Allow this request and similar ones for the rest of the session. */
   | "allow_for_session";
 
-/** Whether there is an answer to a request for information. */
+/** Whether a person answered a request for information. */
 export type ElicitedAction =
-  /** Here it is. */
+  /** The person answered; `content` is the answer. */
   | "accept"
-  /** There will be none. */
+  /** The person declined to answer. */
   | "decline"
-  /** The question is dropped. */
+  /** The person dismissed the request. */
   | "cancel";
 
-/** What a person answered to a request for information. */
+/** A person's answer to a request for information. */
 export interface Elicited {
-  /** The request's own number: `payload.request.id` of the event `request`. */
+  /** The request's id: `payload.request.id` of the event `request`. */
   requestId: number;
-  /** Whether there is an answer. */
+  /** Whether the person answered. */
   action: ElicitedAction;
-  /** The answer. */
+  /** The answer to the request. */
   content?: unknown;
 }
 
 /** Params of `runtime/start`. */
 export interface StartParams {
-  /** One of the names that the spawner gave by `--start`; `initialize` tells them in `capabilities.start`. */
+  /**
+   * The name of an agent given with `--start` on the server's command line; `initialize` lists these names in
+   * `capabilities.start`.
+   */
   name: string;
-  /** The directory in which the agent works: an absolute path. */
+  /** The agent's working directory, an absolute path. */
   workspace: string;
-  /** The agent's own id of a session to go on with. Absent: a new one. */
+  /** The agent's id of a session to continue. Absent: a new session. */
   load?: string | null;
 }
 
 /** Params of `session/follow`. */
 export interface FollowParams {
-  /** The entry's id. That of a runtime follows its stored session. */
+  /** The entry's id. For a runtime's id, its stored session is followed. */
   id: string;
 }
 
 /** Params of `session/unfollow`. */
 export interface UnfollowParams {
-  /** That of the result of `session/follow`. */
+  /** The subscription's id, from the result of `session/follow`. */
   subscription: string;
 }
 
-/** Params of `peer/resolve`: exactly one member. */
+/** Params of `peer/resolve`: exactly one of the fields. */
 export type PeerSelector = OneOf<{
   /** An entry id, `claude-code:<session id>`. */
   id?: string | null;
   /** A session id. */
   sessionId?: string | null;
-  /** A name, in any case. */
+  /** A name. Case is ignored. */
   name?: string | null;
   /** A peer endpoint. */
   endpoint?: string | null;
 }, ["id"] | ["sessionId"] | ["name"] | ["endpoint"]>;
 
-/** Params of `peer/message`: who is meant, by exactly one member, and what is said. */
+/** Params of `peer/message`: the text, and exactly one field that selects the recipient. */
 export type MessageParams = OneOf<{
   /** An entry id, `claude-code:<session id>`. */
   id?: string | null;
   /** A session id. */
   sessionId?: string | null;
-  /** A name, in any case. */
+  /** A name. Case is ignored. */
   name?: string | null;
   /** A peer endpoint. */
   endpoint?: string | null;
-  /** The text, which arrives as it is. */
+  /** The text. It is delivered unchanged. */
   text: string;
 }, ["id"] | ["sessionId"] | ["name"] | ["endpoint"]>;
 
@@ -1774,9 +1804,9 @@ export interface SettingsReadParams {
 
 /** Params of `settings/update`. */
 export interface SettingsUpdateParams {
-  /** The policy from now on; `null` takes the setting out. Required. */
+  /** The new policy, or `null` to remove the setting. Required. */
   crossSessionInbound: InboundPolicy | null;
-  /** The revision that the file must have. Absent: any. */
+  /** The revision that the file must have before the update. Absent: any. */
   expectedRevision?: string | null;
   /** One of the Claude Code homes that the server was started with. Absent: the first. */
   home?: string | null;
@@ -1787,19 +1817,19 @@ export interface RevealParams {
   /** The id of a live entry. */
   id: string;
   /**
-   * The terminal that the user looks at. If it is a terminal of the same multiplexer, or a pane in it, that client is
-   * switched to the session.
+   * The device of the user's terminal. If it is a client's terminal in the same multiplexer, or a pane in it, that
+   * client is switched to the session.
    */
   clientTty?: string | null;
 }
 
 /** Params of `$/cancelRequest`. */
 export interface CancelParams {
-  /** The request's id. */
+  /** The id of the request to cancel. */
   id: RequestId;
 }
 
-/** An id of a request, as JSON-RPC allows it. */
+/** A JSON-RPC request id. */
 export type RequestId =
   /** A number. */
   | number
@@ -1810,14 +1840,14 @@ export type RequestId =
 
 /** Params of `$/cancel_request`. */
 export interface CancelRequestParams {
-  /** The request's id. */
+  /** The id of the request to cancel. */
   requestId: RequestId;
 }
 
-/** The `_meta` member that every params object may carry. */
+/** The `_meta` field, which every params object may have. */
 export interface RequestMeta {
-  /** Narrows the authority of this request alone. */
+  /** Narrows the authority for this request only. */
   authority?: AuthorityRequest | null;
-  /** Asks for `$/progress` with this token. */
+  /** Requests `$/progress` notifications with this token. */
   progressToken?: ProgressToken | null;
 }

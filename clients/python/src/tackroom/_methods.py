@@ -72,15 +72,15 @@ class Methods:
         homes: dict[str, list[str]] | None = None,
         capabilities: Any = None,
     ) -> InitializeResult:
-        """`initialize`: Opens the connection: identifies the client and sets what it may do.
+        """`initialize`: Initializes the connection: identifies the client and determines its authority.
 
-        - `client_info`: Who the client is.
-        - `protocol_version`: The version that the client speaks; any other than 1 is answered with 1, and the client
-          decides.
-        - `process_id`: The client's process; when it is gone the server ends.
-        - `authority`: Ask for less than the spawner allowed.
-        - `homes`: More store roots, by harness. Counted only when the server was started with `--allow-homes`.
-        - `capabilities`: Reserved: nothing is read from it.
+        - `client_info`: Information about the client.
+        - `protocol_version`: The protocol version of the client. The server answers 1 whatever the value; the client
+          decides whether to continue.
+        - `process_id`: The client's process id. The server exits when that process has exited.
+        - `authority`: Narrows the maximum authority set on the command line.
+        - `homes`: Additional store roots, by harness. Ignored unless the server was started with `--allow-homes`.
+        - `capabilities`: Reserved. The server ignores it.
         """
         result: InitializeResult = await self.request(
             "initialize",
@@ -98,18 +98,18 @@ class Methods:
         return result
 
     async def ping(self) -> Empty:
-        """`ping`: Answers immediately."""
+        """`ping`: Returns an empty result immediately."""
         result: Empty = await self.request("ping")
         return result
 
     async def shutdown(self) -> None:
-        """`shutdown`: Ends the conversation; only `exit` may follow."""
+        """`shutdown`: Shuts the connection down. Only the notification `exit` may follow."""
         await self.request("shutdown")
 
     async def authority_narrow(self, authority: AuthorityRequest) -> NarrowResult:
         """`authority/narrow`: Gives up permissions or scope permanently.
 
-        - `authority`: What to keep.
+        - `authority`: The authority to keep.
         """
         result: NarrowResult = await self.request("authority/narrow", {"authority": authority})
         return result
@@ -121,21 +121,21 @@ class Methods:
         cursor: str | None = None,
         limit: int | None = None,
     ) -> ListResult:
-        """`registry/list`: Returns one page of the sessions on this machine, newest first, as of the time of the call.
-        Needs `observe`.
+        """`registry/list`: Returns one page of the sessions on this machine as of the time of the call, by default
+        newest first. Needs `observe`.
 
-        - `query`: Which entries.
-        - `cursor`: `nextCursor` of the page before, with the same query.
-        - `limit`: How many entries at most. Default 50; 0 gives `total` and `revision` alone.
+        - `query`: The filter. Absent: all entries that an empty query returns.
+        - `cursor`: `nextCursor` of the previous page; the query must be the same.
+        - `limit`: Maximum number of entries. Default 50. With 0, only `total` and `revision` are returned.
         """
         result: ListResult = await self.request("registry/list", given(query=query, cursor=cursor, limit=limit))
         return result
 
     async def registry_describe(self, id: str, *, include: list[DescribeInclude] | None = None) -> DescribeResult:
-        """`registry/describe`: Returns one entry with every detail that is known. Needs `observe`.
+        """`registry/describe`: Returns one entry with all known details. Needs `observe`.
 
         - `id`: The entry's id.
-        - `include`: Values to add that are expensive to determine and are not part of lists.
+        - `include`: Values to add that are too expensive to determine for lists.
         """
         result: DescribeResult = await self.request("registry/describe", {"id": id, **given(include=include)})
         return result
@@ -146,14 +146,14 @@ class Methods:
 
         - `ref`: An id (of an entry, session or runtime, or an endpoint), the first four or more characters of one, a
           name that the user chose, or consecutive words of a title.
-        - `limit`: How many candidates the error `ambiguous` lists at most. Default 10.
+        - `limit`: Maximum number of candidates in the error `ambiguous`. Default 10.
         """
         result: ResolveResult = await self.request("registry/resolve", {"ref": ref, **given(limit=limit)})
         return result
 
     async def registry_states(self, sources: list[StateSource]) -> StatesResult:
-        """`registry/states`: Returns the states of the live runtimes of the given conversations; only those runtimes
-        are asked. Needs `observe`.
+        """`registry/states`: Returns the states of the live runtimes of the given conversations. Only these runtimes
+        are contacted. Needs `observe`.
 
         - `sources`: The conversations.
         """
@@ -161,26 +161,26 @@ class Methods:
         return result
 
     async def registry_watch(self, *, query: Query | None = None, since: str | None = None) -> WatchResult:
-        """`registry/watch`: Subscribes to the entries that match a query: first all of them, then each change, as
-        `registry/event`. Needs `observe`.
+        """`registry/watch`: Subscribes to the entries that match a query. All of them are sent first, then every
+        change, as `registry/event`. Needs `observe`.
 
-        - `query`: Which entries.
-        - `since`: A revision of this server: tell only what came after it.
+        - `query`: The filter. Absent: all entries that an empty query returns.
+        - `since`: A revision from this server: send only the changes after it.
         """
         result: WatchResult = await self.request("registry/watch", given(query=query, since=since))
         return result
 
     async def registry_unwatch(self, subscription: str) -> Empty:
-        """`registry/unwatch`: Ends a subscription. Needs `observe`.
+        """`registry/unwatch`: Ends a subscription of `registry/watch`. Needs `observe`.
 
-        - `subscription`: From `registry/watch`.
+        - `subscription`: The subscription's id, from the result of `registry/watch`.
         """
         result: Empty = await self.request("registry/unwatch", {"subscription": subscription})
         return result
 
     async def registry_coverage(self, *, harnesses: list[Harness] | None = None) -> CoverageResult:
-        """`registry/coverage`: Reports where sessions were looked for, what was found, and what was skipped and why.
-        Needs `observe`.
+        """`registry/coverage`: Returns the locations that were searched for sessions, what was found there, and what
+        was skipped and why. Needs `observe`.
 
         - `harnesses`: Only these harnesses.
         """
@@ -192,8 +192,8 @@ class Methods:
         Needs `observe`.
 
         - `id`: The entry's id.
-        - `cursor`: `nextCursor` of the page before: leads to older messages.
-        - `limit`: How many messages at most. Default 200.
+        - `cursor`: `nextCursor` of the previous page, to continue with older messages. Absent: the newest page.
+        - `limit`: Maximum number of messages. Default 200.
         """
         result: LoadResult = await self.request("session/load", {"id": id, **given(cursor=cursor, limit=limit)})
         return result
@@ -224,12 +224,12 @@ class Methods:
         """`runtime/register`: Publishes a runtime of this client for as long as the client is connected. Needs
         `register`.
 
-        - `runtime_id`: The runtime's own id.
-        - `source`: The conversation that it runs.
-        - `base_url`: `http://127.0.0.1:PORT`: where it listens.
-        - `token`: What it wants to be shown.
-        - `pid`: The process that owns it; absent: this server.
-        - `metadata`: What the receipt says besides.
+        - `runtime_id`: The runtime's id.
+        - `source`: The conversation that the runtime runs.
+        - `base_url`: The URL at which the runtime listens: `http://127.0.0.1:PORT`.
+        - `token`: The bearer token that the runtime requires.
+        - `pid`: The id of the process that owns the runtime. Absent: this server's.
+        - `metadata`: Additional data for the receipt.
         """
         result: RegisterResult = await self.request(
             "runtime/register",
@@ -244,9 +244,10 @@ class Methods:
         return result
 
     async def runtime_unregister(self, endpoint: str) -> Empty:
-        """`runtime/unregister`: Withdraws what `runtime/register` published. Needs `register`.
+        """`runtime/unregister`: Withdraws a receipt that this client published with `runtime/register`. Needs
+        `register`.
 
-        - `endpoint`: A receipt that this client registered.
+        - `endpoint`: The endpoint of a receipt that this client registered.
         """
         result: Empty = await self.request("runtime/unregister", {"endpoint": endpoint})
         return result
@@ -254,8 +255,8 @@ class Methods:
     async def runtime_forget(self, endpoint: str, *, force: bool | None = None) -> ForgetResult:
         """`runtime/forget`: Removes one stale receipt and nothing else. Needs `register`.
 
-        - `endpoint`: The receipt.
-        - `force`: Remove it even if its owner lives and answers. Default false.
+        - `endpoint`: The endpoint of the receipt.
+        - `force`: Remove the receipt even if its owner is running and answers. Default false.
         """
         result: ForgetResult = await self.request("runtime/forget", {"endpoint": endpoint, **given(force=force)})
         return result
@@ -276,16 +277,18 @@ class Methods:
         """`runtime/attach`: Attaches to a runtime: returns its history, then sends its events as `runtime/event`. A
         runtime denies requests for approval while no client observes it, and asks while one does. Needs `observe`.
 
-        - `id`: An entry's id: a runtime's or that of the session that it runs.
-        - `runtime_id`: The runtime's own id.
-        - `endpoint`: A receipt; the runtime must run `source`.
-        - `source`: The conversation that is meant.
-        - `client_id`: The name by which the runtime knows this client: 1 to 128 of `[A-Za-z0-9._-]`. Absent: a new one.
-        - `permissions`: Of `observe`, `interact`, `approve` and `terminate` only these. Absent: what the client may do.
-        - `history_limit`: How many messages of history at most, the newest. Default 50.
-        - `after`: Replay only what comes after this sequence number: the `cursor` of `lagged`, or the last number that
-          was seen.
-        - `auto_renew`: Keep the controller lease while this attachment holds it. Default true.
+        - `id`: An entry's id: the runtime's, or that of the session that it runs.
+        - `runtime_id`: The runtime's id.
+        - `endpoint`: The endpoint of a receipt. The runtime must run `source`.
+        - `source`: The conversation that the runtime must run.
+        - `client_id`: The client id to use at the runtime: 1 to 128 characters of `[A-Za-z0-9._-]`. Absent: a new one
+          is generated.
+        - `permissions`: The permissions to use, out of `observe`, `interact`, `approve` and `terminate`. Absent: all
+          that the client has.
+        - `history_limit`: Maximum number of messages of history; the newest are returned. Default 50.
+        - `after`: Replay only events after this sequence number: the `cursor` of `lagged`, or the last `sequence`
+          received.
+        - `auto_renew`: Whether the server renews the controller lease while this attachment holds it. Default true.
         """
         result: AttachResult = await self.request(
             "runtime/attach",
@@ -306,7 +309,7 @@ class Methods:
     async def runtime_detach(self, attachment: str) -> DetachResult:
         """`runtime/detach`: Detaches from a runtime and releases control immediately. Needs `observe`.
 
-        - `attachment`: From `runtime/attach`.
+        - `attachment`: The attachment's id, from the result of `runtime/attach`.
         """
         result: DetachResult = await self.request("runtime/detach", {"attachment": attachment})
         return result
@@ -320,9 +323,9 @@ class Methods:
     ) -> RuntimeDescribeResult:
         """`runtime/describe`: Returns what a runtime reports about itself. Needs `observe`.
 
-        - `attachment`: From `runtime/attach`.
-        - `id`: An entry's id: a runtime's or that of the session that it runs.
-        - `runtime_id`: The runtime's own id.
+        - `attachment`: The attachment's id, from the result of `runtime/attach`.
+        - `id`: An entry's id: the runtime's, or that of the session that it runs.
+        - `runtime_id`: The runtime's id.
         """
         result: RuntimeDescribeResult = await self.request(
             "runtime/describe",
@@ -331,17 +334,17 @@ class Methods:
         return result
 
     async def runtime_lease(self, attachment: str) -> LeaseResult:
-        """`runtime/lease`: Returns which client controls a runtime and which clients observe it. Needs `observe`.
+        """`runtime/lease`: Returns the controller and the observers of a runtime. Needs `observe`.
 
-        - `attachment`: From `runtime/attach`.
+        - `attachment`: The attachment's id, from the result of `runtime/attach`.
         """
         result: LeaseResult = await self.request("runtime/lease", {"attachment": attachment})
         return result
 
     async def runtime_heartbeat(self, attachment: str) -> LeaseResult:
-        """`runtime/heartbeat`: Renews the attachment and, if it has it, control. Needs `observe`.
+        """`runtime/heartbeat`: Renews the attachment and, if the client has it, control. Needs `observe`.
 
-        - `attachment`: From `runtime/attach`.
+        - `attachment`: The attachment's id, from the result of `runtime/attach`.
         """
         result: LeaseResult = await self.request("runtime/heartbeat", {"attachment": attachment})
         return result
@@ -349,7 +352,7 @@ class Methods:
     async def runtime_acquire_control(self, attachment: str) -> LeaseResult:
         """`runtime/acquireControl`: Takes control of a runtime that no client controls. Needs `interact`.
 
-        - `attachment`: From `runtime/attach`.
+        - `attachment`: The attachment's id, from the result of `runtime/attach`.
         """
         result: LeaseResult = await self.request("runtime/acquireControl", {"attachment": attachment})
         return result
@@ -357,7 +360,7 @@ class Methods:
     async def runtime_take_control(self, attachment: str) -> LeaseResult:
         """`runtime/takeControl`: Takes control of a runtime, even from another client. Needs `interact`.
 
-        - `attachment`: From `runtime/attach`.
+        - `attachment`: The attachment's id, from the result of `runtime/attach`.
         """
         result: LeaseResult = await self.request("runtime/takeControl", {"attachment": attachment})
         return result
@@ -366,9 +369,9 @@ class Methods:
         """`runtime/submit`: Runs a turn and waits until it ends. Cancelling the request ends the wait, never the turn.
         Needs `interact`.
 
-        - `attachment`: From `runtime/attach`.
-        - `prompt`: What to say.
-        - `images`: Images: `data:image/...`, `https://` or `http://` URLs. At most 4.
+        - `attachment`: The attachment's id, from the result of `runtime/attach`.
+        - `prompt`: The prompt.
+        - `images`: Images of the prompt, as `data:image/...`, `https://` or `http://` URLs. At most 4.
         """
         result: SubmitResult = await self.request(
             "runtime/submit",
@@ -383,11 +386,11 @@ class Methods:
         *,
         images: list[str] | None = None,
     ) -> AcceptedResult:
-        """`runtime/sendInput`: Starts a turn. Needs `interact`.
+        """`runtime/sendInput`: Starts a turn and returns without waiting for its end. Needs `interact`.
 
-        - `attachment`: From `runtime/attach`.
-        - `prompt`: What to say.
-        - `images`: Images: `data:image/...`, `https://` or `http://` URLs. At most 4.
+        - `attachment`: The attachment's id, from the result of `runtime/attach`.
+        - `prompt`: The prompt.
+        - `images`: Images of the prompt, as `data:image/...`, `https://` or `http://` URLs. At most 4.
         """
         result: AcceptedResult = await self.request(
             "runtime/sendInput",
@@ -398,8 +401,8 @@ class Methods:
     async def runtime_steer(self, attachment: str, prompt: str) -> SteerResult:
         """`runtime/steer`: Sends a prompt to the running turn. Needs `interact`.
 
-        - `attachment`: From `runtime/attach`.
-        - `prompt`: What to say while the turn runs.
+        - `attachment`: The attachment's id, from the result of `runtime/attach`.
+        - `prompt`: The prompt for the running turn.
         """
         result: SteerResult = await self.request("runtime/steer", {"attachment": attachment, "prompt": prompt})
         return result
@@ -407,7 +410,7 @@ class Methods:
     async def runtime_interrupt(self, attachment: str) -> InterruptResult:
         """`runtime/interrupt`: Interrupts the running turn. Needs `interact`.
 
-        - `attachment`: From `runtime/attach`.
+        - `attachment`: The attachment's id, from the result of `runtime/attach`.
         """
         result: InterruptResult = await self.request("runtime/interrupt", {"attachment": attachment})
         return result
@@ -415,8 +418,8 @@ class Methods:
     async def runtime_invoke(self, attachment: str, operation: dict[str, Any]) -> InvokeResult:
         """`runtime/invoke`: Runs one of the runtime's own operations and waits until it ends. Needs `interact`.
 
-        - `attachment`: From `runtime/attach`.
-        - `operation`: One of the descriptor's operations with its arguments, as the runtime spells it.
+        - `attachment`: The attachment's id, from the result of `runtime/attach`.
+        - `operation`: An operation of the descriptor with its arguments, in the runtime's own spelling.
         """
         result: InvokeResult = await self.request("runtime/invoke", {"attachment": attachment, "operation": operation})
         return result
@@ -424,8 +427,8 @@ class Methods:
     async def runtime_respond(self, attachment: str, response: RuntimeResponse) -> AcceptedResult:
         """`runtime/respond`: Answers a request of the runtime. Needs `interact` and `approve`.
 
-        - `attachment`: From `runtime/attach`.
-        - `response`: The answer.
+        - `attachment`: The attachment's id, from the result of `runtime/attach`.
+        - `response`: The answer to the request.
         """
         result: AcceptedResult = await self.request("runtime/respond", {"attachment": attachment, "response": response})
         return result
@@ -434,9 +437,10 @@ class Methods:
         """`runtime/start`: Starts an agent that the server's command line names, as a runtime that outlives this
         server. Needs `start`.
 
-        - `name`: One of the names that the spawner gave by `--start`; `initialize` tells them in `capabilities.start`.
-        - `workspace`: The directory in which the agent works: an absolute path.
-        - `load`: The agent's own id of a session to go on with. Absent: a new one.
+        - `name`: The name of an agent given with `--start` on the server's command line; `initialize` lists these names
+          in `capabilities.start`.
+        - `workspace`: The agent's working directory, an absolute path.
+        - `load`: The agent's id of a session to continue. Absent: a new session.
         """
         result: StartResult = await self.request(
             "runtime/start",
@@ -447,23 +451,24 @@ class Methods:
     async def runtime_close(self, attachment: str) -> CloseResult:
         """`runtime/close`: Ends a runtime. Needs `terminate`.
 
-        - `attachment`: From `runtime/attach`.
+        - `attachment`: The attachment's id, from the result of `runtime/attach`.
         """
         result: CloseResult = await self.request("runtime/close", {"attachment": attachment})
         return result
 
     async def session_follow(self, id: str) -> FollowResult:
-        """`session/follow`: Sends new messages of a session as they are written, as `session/event`. Needs `observe`.
+        """`session/follow`: Subscribes to the new messages of a session, which are sent as `session/event`. Needs
+        `observe`.
 
-        - `id`: The entry's id. That of a runtime follows its stored session.
+        - `id`: The entry's id. For a runtime's id, its stored session is followed.
         """
         result: FollowResult = await self.request("session/follow", {"id": id})
         return result
 
     async def session_unfollow(self, subscription: str) -> Empty:
-        """`session/unfollow`: Ends following a session. Needs `observe`.
+        """`session/unfollow`: Ends a subscription of `session/follow`. Needs `observe`.
 
-        - `subscription`: That of the result of `session/follow`.
+        - `subscription`: The subscription's id, from the result of `session/follow`.
         """
         result: Empty = await self.request("session/unfollow", {"subscription": subscription})
         return result
@@ -486,7 +491,7 @@ class Methods:
 
         - `id`: An entry id, `claude-code:<session id>`.
         - `session_id`: A session id.
-        - `name`: A name, in any case.
+        - `name`: A name. Case is ignored.
         - `endpoint`: A peer endpoint.
         """
         result: PeerResult = await self.request(
@@ -507,10 +512,10 @@ class Methods:
         """`peer/message`: Delivers a text to a live Claude Code session and reports whether it was accepted, held or
         refused. Needs `message`.
 
-        - `text`: The text, which arrives as it is.
+        - `text`: The text. It is delivered unchanged.
         - `id`: An entry id, `claude-code:<session id>`.
         - `session_id`: A session id.
-        - `name`: A name, in any case.
+        - `name`: A name. Case is ignored.
         - `endpoint`: A peer endpoint.
         """
         result: MessageResult = await self.request(
@@ -535,11 +540,11 @@ class Methods:
         expected_revision: str | None = None,
         home: str | None = None,
     ) -> Settings:
-        """`settings/update`: Changes that policy in the user's own settings, and nothing else in them. Needs
-        `configure`.
+        """`settings/update`: Changes how the user's own Claude Code settings treat messages of other sessions, and
+        nothing else in them. Needs `configure`.
 
-        - `cross_session_inbound`: The policy from now on; `null` takes the setting out. Required.
-        - `expected_revision`: The revision that the file must have. Absent: any.
+        - `cross_session_inbound`: The new policy, or `null` to remove the setting. Required.
+        - `expected_revision`: The revision that the file must have before the update. Absent: any.
         - `home`: One of the Claude Code homes that the server was started with. Absent: the first.
         """
         result: Settings = await self.request(
@@ -552,8 +557,8 @@ class Methods:
         """`terminal/reveal`: Selects the pane of a live session in its terminal multiplexer. Needs `reveal`.
 
         - `id`: The id of a live entry.
-        - `client_tty`: The terminal that the user looks at. If it is a terminal of the same multiplexer, or a pane in
-          it, that client is switched to the session.
+        - `client_tty`: The device of the user's terminal. If it is a client's terminal in the same multiplexer, or a
+          pane in it, that client is switched to the session.
         """
         result: RevealResult = await self.request("terminal/reveal", {"id": id, **given(clientTty=client_tty)})
         return result

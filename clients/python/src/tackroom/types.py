@@ -135,7 +135,7 @@ __all__ = [
 
 
 class ServerInfo(TypedDict):
-    """Who the server is."""
+    """Information about the server."""
     name: str
     """`tackroom`."""
     version: str
@@ -143,9 +143,9 @@ class ServerInfo(TypedDict):
 
 
 class ServerCapabilities(TypedDict):
-    """What the server can do beyond its methods."""
+    """The server's capabilities beyond its methods."""
     start: NotRequired[list[str]]
-    """The agents that `runtime/start` can start for this client, by name; absent where it can start none."""
+    """The names of the agents that `runtime/start` can start for this client. Absent if there are none."""
 
 
 Permission: TypeAlias = Literal[
@@ -159,7 +159,7 @@ Permission: TypeAlias = Literal[
     "start",
     "reveal",
 ]
-"""One thing that a client may be allowed to do."""
+"""A permission that a client can have."""
 
 
 Harness: TypeAlias = Literal[
@@ -176,17 +176,19 @@ Harness: TypeAlias = Literal[
     "orchestrator",
     "acp",
 ]
-"""A coding-agent program whose sessions Tackroom knows."""
+"""A harness: a coding-agent program, such as Claude Code, whose sessions Tackroom can read."""
 
 
 class Authority(TypedDict):
-    """What a client may do, and to which entries."""
+    """The permissions of a client and the entries that they apply to."""
     permissions: list[Permission]
-    """What the client may do."""
+    """The permissions."""
     workspaces: NotRequired[list[str]]
-    """Directories, each with all below it. Absent: every workspace, and entries without a known one."""
+    """Directories in scope, each including all subdirectories. Absent: every workspace, and entries without a known
+    one.
+    """
     harnesses: NotRequired[list[Harness]]
-    """Harnesses. Absent: all."""
+    """Harnesses in scope. Absent: all."""
 
 
 class HarnessInfo(TypedDict):
@@ -194,190 +196,192 @@ class HarnessInfo(TypedDict):
     id: Harness
     """The harness."""
     name: str
-    """The name that a person reads."""
+    """The display name."""
     roots: list[str]
-    """The directories that are looked into, whether they exist or not."""
+    """The directories that are searched for sessions, whether they exist or not."""
 
 
 class Limits(TypedDict):
-    """The bounds that a client can run into; each can be lowered by `--limit NAME=VALUE`."""
+    """The limits that a client can reach. `--limit NAME=VALUE` lowers each of them."""
     frameBytes: int
-    """The longest frame that is read, in bytes."""
+    """Maximum size of a frame that the server reads, in bytes."""
     pageMax: int
-    """The largest `limit` of a page."""
+    """Maximum `limit` of a page."""
     requestsInFlight: int
-    """Requests at work or unread at a time; one more is answered `busy`."""
+    """Maximum number of requests that are running or have unread responses; the next one fails with `busy`."""
     batchMax: int
-    """The largest batch; a larger one is answered with one `limit` error."""
+    """Maximum number of messages in a batch; a larger batch gets a single `limit` error."""
     messageBytes: int
-    """The longest text of `peer/message`, in bytes."""
+    """Maximum size of the text of `peer/message`, in bytes."""
     attachments: int
-    """Attachments to runtimes at one time."""
+    """Maximum number of concurrent attachments to runtimes."""
     subscriptions: int
-    """Subscriptions of `registry/watch` at one time."""
+    """Maximum number of concurrent subscriptions of `registry/watch`."""
     watches: int
-    """Directories that are watched at one time; what changes in others is seen later."""
+    """Maximum number of directories watched at a time; changes in other directories are noticed later."""
     courierMs: int
-    """How long `peer/message` may take, in milliseconds."""
+    """Maximum duration of `peer/message`, in milliseconds."""
 
 
 class InitializeResult(TypedDict):
     """Result of `initialize`."""
     protocolVersion: int
-    """The version that the server speaks: 1."""
+    """The protocol version of the server: 1."""
     serverInfo: ServerInfo
-    """Who the server is."""
+    """Information about the server."""
     capabilities: ServerCapabilities
-    """What it can do beyond its methods."""
+    """The server's capabilities beyond its methods."""
     instanceId: str
-    """Random, new for each server process: revisions of one instance mean nothing to another."""
+    """A random id of this server process. Revisions from one instance are not valid in another."""
     authority: Authority
-    """What was granted."""
+    """The granted authority."""
     methods: list[str]
-    """Every request that the server knows; the OpenRPC document says which permissions each needs."""
+    """Every request method of the server. The OpenRPC document lists the permissions that each requires."""
     notifications: list[str]
-    """Every notification that the server may send."""
+    """Every notification that the server can send."""
     harnesses: list[HarnessInfo]
-    """The harnesses within scope, and where their sessions are looked for."""
+    """The harnesses in scope and their store roots."""
     limits: Limits
-    """The bounds that a client can run into."""
+    """The limits that a client can reach."""
 
 
 class ClientInfo(TypedDict):
-    """Who a client is."""
+    """Information about the client."""
     name: str
     """The client's short name."""
     version: NotRequired[str | None]
     """The client's version."""
     title: NotRequired[str | None]
-    """The name that a person reads."""
+    """The display name."""
 
 
 class AuthorityRequest(TypedDict):
-    """An authority that a client asks for. An absent member means "leave as it is"; nothing here can widen."""
+    """A request to narrow a client's authority. An absent field leaves that part unchanged; no field can widen it."""
     permissions: NotRequired[list[Permission] | None]
     """Keep only these permissions."""
     workspaces: NotRequired[list[str] | None]
-    """Keep only these directories, each with all below it. Absolute paths of at most 4096 bytes."""
+    """Keep only these directories, each including all subdirectories. Absolute paths of at most 4096 bytes."""
     harnesses: NotRequired[list[Harness] | None]
     """Keep only these harnesses."""
 
 
 class Empty(TypedDict):
-    """Params or a result with nothing in it."""
+    """An object without fields."""
 
 
 class NarrowResult(TypedDict):
     """Result of `authority/narrow`."""
     authority: Authority
-    """What is left."""
+    """The remaining authority."""
 
 
 State: TypeAlias = Literal["persisted", "live", "idle", "busy", "waiting", "shutting_down"]
-"""The one derived word for what an entry is."""
+"""The state of an entry, derived from all evidence."""
 
 
 Relation: TypeAlias = Literal["fork", "branch", "subagent", "continuation", "copy"]
-"""How a session came from another."""
+"""How a session relates to its parent."""
 
 
 class Parent(TypedDict):
-    """Where a session came from."""
+    """The parent of a session."""
     id: NotRequired[str]
-    """The id of the parent's entry, where there is one in scope: its `id`, or its `persistedId` while a runtime runs
-    it.
+    """The id of the parent's entry: its `id`, or its `persistedId` while a runtime runs it. Absent if no entry is in
+    scope.
     """
     sessionId: NotRequired[str]
-    """The session that it came from, where known."""
+    """The parent's session id in its harness. Absent if unknown."""
     relation: Relation
-    """How it came from it."""
+    """How the session relates to its parent."""
 
 
 Role: TypeAlias = Literal["user", "assistant", "system", "tool"]
-"""Who wrote a message."""
+"""The author of a message."""
 
 
 class LastMessage(TypedDict):
     """The newest message of a session."""
     role: Role
-    """Who wrote it."""
+    """The author's role."""
     text: str
-    """Its text, shortened."""
+    """The text, shortened."""
     timestampMs: NotRequired[int]
     """When it was written, in epoch milliseconds."""
 
 
 class Repository(TypedDict):
-    """The repository that a workspace belongs to, read from its files."""
+    """The git repository that a workspace belongs to, as read from the repository's files."""
     root: str
-    """The checkout's top directory."""
+    """The top directory of the checkout."""
     branch: NotRequired[str]
-    """The branch that is checked out now."""
+    """The branch that is checked out."""
     origin: NotRequired[str]
     """The URL of the remote `origin`, without credentials."""
 
 
 Endpoint: TypeAlias = str
-"""The opaque name of a receipt, `supercode-live://` and 32 lower-case hexadecimal digits. It holds no secret."""
+"""The opaque identifier of a receipt: `supercode-live://` and 32 lower-case hexadecimal digits. It contains no
+secret.
+"""
 
 
 EndpointCapability: TypeAlias = Literal["http", "acp"]
-"""What a runtime's endpoint speaks."""
+"""A protocol of a runtime's endpoint."""
 
 
 class Controller(TypedDict):
-    """The one client that may drive."""
+    """The client that has control of a runtime."""
     clientId: str
-    """Its name."""
+    """The client's id at the runtime."""
     expiresAtMs: int
-    """Until when, in epoch milliseconds."""
+    """When control expires unless renewed, in epoch milliseconds."""
 
 
 class Owner(TypedDict):
-    """The process that owns a runtime, and who drives it."""
+    """The process that owns a runtime, and the runtime's controller."""
     pid: int
-    """The process."""
+    """The process id."""
     controller: NotRequired[Controller]
-    """Who drives; absent: nobody, or not known."""
+    """The client that has control. Absent if no client has, or if unknown."""
 
 
 class Observer(TypedDict):
-    """A client that looks."""
+    """A client that observes a runtime."""
     clientId: str
-    """Its name."""
+    """The client's id at the runtime."""
     lastSeenMs: int
-    """When it last said something, in epoch milliseconds."""
+    """When the runtime last heard from the client, in epoch milliseconds."""
 
 
 class Actions(TypedDict):
-    """What a runtime can do; a member that it does not name is false."""
+    """The actions that a runtime supports. An action that it does not report is false."""
     submit: NotRequired[bool]
-    """Run a turn."""
+    """Run turns."""
     interrupt: NotRequired[bool]
-    """Stop a turn."""
+    """Interrupt the running turn."""
     steer: NotRequired[bool]
-    """Say something while a turn runs."""
+    """Send prompts to the running turn."""
     respond: NotRequired[bool]
-    """Answer approvals and other requests."""
+    """Answer approval requests and other requests."""
     detach: NotRequired[bool]
-    """Leave."""
+    """Detach."""
     close: NotRequired[bool]
     """End the runtime."""
 
 
 class TmuxSupervisor(TypedDict):
-    """A named session of tmux."""
+    """A named tmux session."""
     kind: Literal["tmux"]
     sessionName: str
-    """Its name."""
+    """The name of the tmux session."""
 
 
 Supervisor: TypeAlias = TmuxSupervisor
-"""What a runtime runs in."""
+"""The program that a runtime runs in."""
 
 
 ActivityStatus: TypeAlias = Literal["busy", "idle", "waiting"]
-"""What a live session is doing."""
+"""The activity of a live session."""
 
 
 QuestionKind: TypeAlias = Literal["approval", "input"]
@@ -385,55 +389,53 @@ QuestionKind: TypeAlias = Literal["approval", "input"]
 
 
 class Question(TypedDict):
-    """What a live session asks a person."""
+    """A question that a live session asks a person."""
     kind: QuestionKind
-    """What kind of answer it takes."""
+    """The kind of answer that the question takes."""
     summary: str
     """The question in one line of at most 200 characters, without control characters."""
     requestId: NotRequired[int]
-    """The request that `runtime/respond` answers."""
+    """The id of the request, for `runtime/respond`."""
 
 
 ActivitySource: TypeAlias = Literal["runtime", "claude-registry", "lock", "process"]
-"""Where the knowledge of an activity comes from."""
+"""The source of an activity."""
 
 
 class Activity(TypedDict):
-    """What is known of a live process."""
+    """The activity of a live process."""
     status: NotRequired[ActivityStatus]
-    """What it is doing; absent when only its life is known."""
+    """What the process is doing. Absent if it is only known to be running."""
     waitingFor: NotRequired[str]
-    """What it waits for, in its own words."""
+    """What the process is waiting for, as it describes it."""
     sinceMs: NotRequired[int]
-    """When the current status began, in epoch milliseconds, as the harness itself records it. Absent where it does
-    not.
-    """
+    """When the current status began, in epoch milliseconds, as the harness records it. Absent if it does not."""
     question: NotRequired[Question]
-    """What a person is asked, where the runtime reports it."""
+    """The question that a person is asked, if the runtime reports it."""
     source: ActivitySource
-    """Where this comes from."""
+    """The source of this information."""
     pid: NotRequired[int]
-    """The process. Where several have the session, the one that waits for a person, else that is busy, else idle,
-    else unknown; of equal ones the one whose record changed last.
+    """The process id. If several processes have the session: one that waits for a person, else one that is busy,
+    else idle, else of unknown activity; among equals, the one whose record changed last.
     """
     pids: NotRequired[list[int]]
-    """Every live process that has the session, where there are several."""
+    """The ids of all live processes that have the session, if there are several."""
     stopped: NotRequired[bool]
-    """True while the process is stopped (SIGSTOP, Ctrl-Z): what it does is then unknown."""
+    """True while the process is stopped (SIGSTOP, Ctrl-Z); its activity is then unknown."""
     observedAtMs: NotRequired[int]
-    """When this was last seen to be so, in epoch milliseconds."""
+    """When this activity was last observed, in epoch milliseconds."""
 
 
 class EntryPeer(TypedDict):
-    """A live session's address among its peers."""
+    """The address by which other sessions message a live session."""
     name: str
-    """The name by which other sessions address it."""
+    """The name by which other sessions address this one."""
     endpoint: NotRequired[str]
-    """The peer endpoint; absent without a socket."""
+    """The peer endpoint. Absent if the session has no socket."""
 
 
 Door: TypeAlias = Literal["runtime", "peer"]
-"""A way into a live session."""
+"""A method that reaches a live session."""
 
 
 MultiplexerKind: TypeAlias = Literal["tmux", "screen"]
@@ -457,7 +459,7 @@ class Multiplexer(TypedDict):
 class Terminal(TypedDict):
     """The terminal in which a live session runs."""
     pid: int
-    """The process."""
+    """The process id."""
     tty: NotRequired[str]
     """The device of its controlling terminal. Absent if it has none, or none that can be determined."""
     multiplexer: NotRequired[Multiplexer]
@@ -467,119 +469,121 @@ class Terminal(TypedDict):
 
 
 class Resume(TypedDict):
-    """A command that brings a person back into a session."""
+    """A command that resumes a session in its own program."""
     argv: list[str]
-    """Program and arguments."""
+    """The program and its arguments."""
     cwd: NotRequired[str]
-    """Where to run it."""
+    """The directory in which to run the command."""
     env: NotRequired[dict[str, str]]
-    """What to add to the environment."""
+    """Variables to add to the environment."""
 
 
 class Entry(TypedDict):
-    """One row of the inventory: a stored session, a live one, or what of these is the same conversation."""
+    """An entry of the inventory: a stored session, a live session, or both merged if they are the same conversation."""
     id: str
-    """A runtime's own id where it runs, else `<harness>:<session id>`."""
+    """The runtime's id while a live runtime runs the session, otherwise `<harness>:<session id>`. Opaque."""
     harness: Harness
-    """The program that owns the session."""
+    """The harness that owns the session."""
     sessionId: str
-    """The harness's own id of the session."""
+    """The session's id in its harness."""
     state: State
-    """What it is doing."""
+    """The entry's state."""
     workspace: NotRequired[str]
-    """The directory that it works in."""
+    """The working directory."""
     title: NotRequired[str]
-    """One line that names it: as the user named it, else as its program did, else its first prompt."""
+    """A title of one line: the user's name for the session, else the harness's, else the first prompt."""
     agent: NotRequired[str]
-    """What the program calls itself, where a live runtime hosts one that says so. It tells the agents of the harness
-    `acp` apart.
+    """The name that a hosted agent reports for itself, if a live runtime hosts one that does. It distinguishes the
+    agents of the harness `acp`.
     """
     model: NotRequired[str]
-    """The model that answered last."""
+    """The model that wrote the last reply."""
     profile: NotRequired[str]
-    """The profile of its program that it belongs to."""
+    """The profile of the harness that the session belongs to."""
     createdAtMs: NotRequired[int]
-    """When the session began, in epoch milliseconds."""
+    """When the session was created, in epoch milliseconds."""
     startedAtMs: NotRequired[int]
-    """When the live process began, in epoch milliseconds."""
+    """When the live process started, in epoch milliseconds."""
     updatedAtMs: NotRequired[int]
-    """Its newest user or assistant message, else its file's time, in epoch milliseconds."""
+    """The time of the newest user or assistant message, else the file's modification time, in epoch milliseconds."""
     messageCount: NotRequired[int]
-    """How many messages people and models wrote; only where asked for."""
+    """The number of user and assistant messages. Present only if requested with `include`."""
     location: NotRequired[str]
-    """The file that holds it."""
+    """The file that stores the session."""
     archived: NotRequired[bool]
-    """True where its program has put it away."""
+    """True if the session is archived in its harness."""
     parent: NotRequired[Parent]
-    """The session that it came from."""
+    """The session that this one was derived from or started by."""
     childCount: NotRequired[int]
-    """How many sessions name this one as the one that started them."""
+    """The number of sessions that name this one as the session that started them."""
     topics: NotRequired[list[str]]
-    """Up to 8 opening user texts; only where asked for."""
+    """Up to 8 opening user texts. Present only if requested with `include`."""
     lastMessage: NotRequired[LastMessage]
-    """The newest message; only where asked for."""
+    """The newest message. Present only if requested with `include`."""
     match: NotRequired[str]
-    """The excerpt that `searchPreviews` found."""
+    """The excerpt that matched, for a query with `searchPreviews`."""
     repository: NotRequired[Repository]
-    """The repository that the workspace belongs to; only where asked for."""
+    """The repository that the workspace belongs to. Present only if requested with `include`."""
     runtimeId: NotRequired[str]
-    """The live runtime's own id."""
+    """The live runtime's id."""
     persistedId: NotRequired[str]
-    """The id of the stored session that the runtime runs, where there is one."""
+    """The id of the stored session that the runtime runs, if there is one."""
     runtimeIds: NotRequired[list[str]]
-    """Every live runtime of the conversation, the newest first, where it is stored."""
+    """The ids of all live runtimes of the stored session, newest first. Absent if `runtimeId` is the only one."""
     endpoint: NotRequired[Endpoint]
-    """The runtime's receipt."""
+    """The endpoint of the runtime's receipt."""
     endpointCapabilities: NotRequired[list[EndpointCapability]]
-    """What the endpoint speaks."""
+    """The protocols of the endpoint."""
     owner: NotRequired[Owner]
-    """The runtime's process, and who drives it."""
+    """The runtime's process and its controller."""
     observers: NotRequired[list[Observer]]
-    """Who looks at the runtime."""
+    """The clients that observe the runtime."""
     actions: NotRequired[Actions]
-    """What the runtime can do."""
+    """The actions that the runtime supports."""
     supervisor: NotRequired[Supervisor]
-    """What the runtime runs in."""
+    """The program that the runtime runs in, such as a tmux session."""
     activity: NotRequired[Activity]
-    """What is known of a live process."""
+    """The activity of a live process."""
     peer: NotRequired[EntryPeer]
-    """The live session's address among its peers."""
+    """The live session's peer address."""
     doors: NotRequired[list[Door]]
-    """The ways into the live session."""
+    """The methods that reach the live session."""
     terminal: NotRequired[Terminal]
-    """The terminal in which the live process runs; only where `registry/describe` asked for it."""
+    """The terminal in which the live process runs. Present only if requested from `registry/describe` with
+    `include`.
+    """
     resume: NotRequired[Resume]
-    """How a person gets back into the session with its own program."""
+    """The command that resumes the session in its own program."""
 
 
 class Problem(TypedDict):
-    """Something that could not be read or judged; the rest of the answer stands."""
+    """A source that could not be read or interpreted. The rest of the result is valid."""
     harness: NotRequired[Harness]
-    """Whose it is."""
+    """The harness concerned."""
     path: NotRequired[str]
-    """The file."""
+    """The file concerned."""
     id: NotRequired[str]
-    """The entry."""
+    """The id of the entry concerned."""
     endpoint: NotRequired[str]
-    """The receipt's endpoint."""
+    """The endpoint of the receipt concerned."""
     reason: str
-    """The stable word for what is wrong."""
+    """A stable identifier of the problem, for programs."""
     message: str
-    """The same for a person."""
+    """A description of the problem, for people."""
 
 
 class ListResult(TypedDict):
     """Result of `registry/list`: one page of the inventory."""
     entries: list[Entry]
-    """The entries, newest first."""
+    """The entries, in the order that `query.sort` selects."""
     nextCursor: NotRequired[str]
-    """Leads to the next page; absent on the last."""
+    """The cursor of the next page. Absent on the last page."""
     total: int
-    """How many entries the query has in all."""
+    """The number of entries that match the query, on all pages."""
     revision: str
-    """The inventory's revision: it moves when anything changes."""
+    """The revision of the inventory. It changes whenever the inventory changes."""
     problems: NotRequired[list[Problem]]
-    """What could not be read."""
+    """The sources that could not be read."""
 
 
 Sort: TypeAlias = Literal["recent", "attention"]
@@ -587,55 +591,61 @@ Sort: TypeAlias = Literal["recent", "attention"]
 
 
 Include: TypeAlias = Literal["topics", "lastMessage", "messageCount", "repository"]
-"""What may be asked for beyond the common members, because it costs reading."""
+"""A value that is added to entries on request, because it requires reading the session."""
 
 
 class Query(TypedDict):
-    """Which entries are meant. Absent members filter nothing, but for the defaults that are named."""
+    """A filter for entries. All fields are optional; an absent field does not filter, except for the defaults stated
+    here.
+    """
     live: NotRequired[bool | None]
-    """False: look at no live evidence; every stored session, as `persisted`. Default true."""
+    """If false, ignore live evidence and return all stored sessions as `persisted`. Default true."""
     persisted: NotRequired[bool | None]
-    """False: only what has live evidence. Default true."""
+    """If false, return only entries with live evidence. Default true."""
     twins: NotRequired[bool | None]
-    """True: a runtime and its stored session as two rows. Default false."""
+    """If true, return a runtime and its stored session as two entries instead of one merged entry. Default false."""
     harnesses: NotRequired[list[Harness] | None]
     """Only these harnesses."""
     states: NotRequired[list[State] | None]
     """Only these states."""
     workspace: NotRequired[str | None]
-    """Only sessions of this directory."""
+    """Only sessions in this directory."""
     workspaceSubtree: NotRequired[bool | None]
-    """Widens `workspace` to all below it. Default false."""
+    """Whether `workspace` includes its subdirectories. Default false."""
     workspaceFamily: NotRequired[str | None]
-    """Only sessions of the repository that this directory belongs to: main checkout, worktrees, submodules, clones
-    of one origin.
+    """Only sessions in the repository that this directory belongs to: its main checkout, worktrees, submodules, and
+    clones of the same origin.
     """
     text: NotRequired[str | None]
-    """Only entries whose title, id or peer name holds this text, in any case. Trimmed; blank means all."""
+    """Only entries whose title, id or peer name contains this text. Case and surrounding white space are ignored; a
+    blank text matches all entries.
+    """
     searchPreviews: NotRequired[bool | None]
-    """Look for `text` in the opening user texts and the last message too, and answer the excerpt as `match`."""
+    """Whether to search for `text` in the opening user texts and the last message too, and to return the excerpt as
+    `match`. Default false.
+    """
     updatedAfterMs: NotRequired[int | None]
     """Only entries updated at or after this time, in epoch milliseconds."""
     updatedBeforeMs: NotRequired[int | None]
     """Only entries updated before this time, in epoch milliseconds."""
     includeChildren: NotRequired[bool | None]
-    """Sessions that another one started (subagents) too. Default false."""
+    """Whether to include sessions that another session started (subagents). Default false."""
     rootId: NotRequired[str | None]
-    """This entry and all below it."""
+    """Only the entry with this id and its descendants."""
     profile: NotRequired[str | None]
     """Only entries of this profile."""
     archived: NotRequired[bool | None]
-    """Only archived ones, or only others. Absent: both."""
+    """If true, return only archived sessions; if false, only others. Absent: both."""
     sort: NotRequired[Sort | None]
     """The order of the entries. Default `recent`."""
     include: NotRequired[list[Include] | None]
-    """What to add to each entry, at the cost of reading it."""
+    """Values to add to each entry. They require reading the sessions."""
 
 
 class DescribeResult(TypedDict):
     """Result of `registry/describe`."""
     entry: Entry
-    """The entry, with all that `include` can add."""
+    """The entry, with everything that the `include` of a query can add."""
 
 
 DescribeInclude: TypeAlias = Literal["terminal"]
@@ -649,87 +659,87 @@ ResolvedBy: TypeAlias = Literal["id", "prefix", "name", "title"]
 class ResolveResult(TypedDict):
     """Result of `registry/resolve`."""
     id: str
-    """The id of the one entry that is meant."""
+    """The id of the matching entry."""
     by: ResolvedBy
-    """What matched."""
+    """How the reference matched."""
 
 
 class SourceState(TypedDict):
-    """What the runtime of a conversation does."""
+    """The state of a conversation's runtime."""
     harness: Harness
-    """The program that owns the session."""
+    """The harness that owns the session."""
     sessionId: str
-    """The harness's own id of the session."""
+    """The session's id in its harness."""
     state: NotRequired[State]
-    """What its newest runtime that answers does; absent: none answers."""
+    """The state of the newest runtime that answers. Absent if none answers."""
 
 
 class StatesResult(TypedDict):
     """Result of `registry/states`."""
     states: list[SourceState]
-    """One a source, in the order asked."""
+    """One element per source, in the order of the request."""
 
 
 class StateSource(TypedDict):
-    """A conversation whose runtime is asked for its state."""
+    """A conversation whose runtime state is requested."""
     harness: Harness
-    """The program that owns the session."""
+    """The harness that owns the session."""
     sessionId: str
-    """The harness's own id of the session."""
+    """The session's id in its harness."""
 
 
 class WatchResult(TypedDict):
     """Result of `registry/watch`."""
     subscription: str
-    """Names the subscription in its events and in `registry/unwatch`."""
+    """The id of the subscription, for `registry/event` and `registry/unwatch`."""
     revision: str
-    """The inventory's revision now."""
+    """The current revision of the inventory."""
 
 
 RootOrigin: TypeAlias = Literal["default", "environment", "flag", "client"]
-"""How a root came to be looked into."""
+"""Why a root was searched."""
 
 
 class Skipped(TypedDict):
-    """A file that was passed over."""
+    """A file that was skipped."""
     path: str
     """The file."""
     reason: str
-    """Why."""
+    """Why the file was skipped."""
 
 
 class RootCoverage(TypedDict):
-    """What was found below one root."""
+    """The result of searching one root."""
     path: str
     """The directory."""
     origin: RootOrigin
-    """How it came to be looked into."""
+    """Why the root was searched."""
     exists: bool
-    """Whether it is there."""
+    """Whether the directory exists."""
     files: NotRequired[int]
-    """Files that could hold a session. Absent under a workspace scope."""
+    """The number of files that could contain a session. Absent if the client's scope is limited to workspaces."""
     sessions: NotRequired[int]
-    """Sessions that were read from them. Absent under a workspace scope."""
+    """The number of sessions read from these files. Absent if the client's scope is limited to workspaces."""
     skipped: NotRequired[list[Skipped]]
-    """What was passed over, and why. Absent under a workspace scope."""
+    """The files that were skipped, and why. Absent if the client's scope is limited to workspaces."""
     truncated: NotRequired[bool]
-    """True where `skipped` was cut short."""
+    """True if `skipped` is incomplete."""
 
 
 class HarnessCoverage(TypedDict):
-    """Where the sessions of one harness were looked for."""
+    """The search for the sessions of one harness."""
     id: Harness
     """The harness."""
     roots: list[RootCoverage]
-    """Every root that was tried."""
+    """Every root that was searched."""
     elapsedMs: int
-    """How long looking took, in milliseconds."""
+    """How long the search took, in milliseconds."""
 
 
 class CoverageResult(TypedDict):
-    """Result of `registry/coverage`: where was looked, what was found, what was skipped."""
+    """Result of `registry/coverage`: the roots that were searched, and what was found and skipped there."""
     harnesses: list[HarnessCoverage]
-    """One row a harness."""
+    """One element per harness."""
 
 
 class TextBlock(TypedDict):
@@ -740,52 +750,52 @@ class TextBlock(TypedDict):
 
 
 class ThinkingBlock(TypedDict):
-    """What a model thought."""
+    """Reasoning of a model."""
     type: Literal["thinking"]
     text: str
-    """The text; empty where the store keeps only a signature."""
+    """The text. Empty if the store contains only a signature."""
 
 
 class ToolCallBlock(TypedDict):
-    """A model calls a tool."""
+    """A tool call by a model."""
     type: Literal["toolCall"]
     id: str
-    """The call's id, by which its result is found."""
+    """The id of the call, which its result repeats."""
     name: str
-    """The tool."""
+    """The name of the tool."""
     arguments: Any
-    """Its arguments, as JSON where they are."""
+    """The arguments: as JSON if they are valid JSON, otherwise a string."""
 
 
 class ToolResultBlock(TypedDict):
-    """What a tool answered."""
+    """The result of a tool call."""
     type: Literal["toolResult"]
     id: str
-    """The call's id."""
+    """The id of the call."""
     name: NotRequired[str]
-    """The tool, where known."""
+    """The name of the tool, if known."""
     isError: NotRequired[bool]
-    """Whether the tool failed, where known."""
+    """Whether the tool failed, if known."""
     content: "list[Block]"
-    """What it answered."""
+    """The content of the result."""
 
 
 class ImageBlock(TypedDict):
-    """An image. Its bytes do not travel."""
+    """An image, without its bytes."""
     type: Literal["image"]
     mediaType: NotRequired[str]
-    """Its media type."""
+    """The media type."""
     bytes: NotRequired[int]
-    """Its size in bytes, where the store holds it."""
+    """The size in bytes, if the store contains the image."""
     uri: NotRequired[str]
-    """Where it is, where the store only says that."""
+    """The location of the image, if the store contains only a reference."""
 
 
 class OtherBlock(TypedDict):
-    """What is not understood, kept as it is."""
+    """Content that Tackroom does not recognize, unchanged."""
     type: Literal["other"]
     kind: str
-    """The store's own word for it."""
+    """The kind of content, as the store names it."""
     raw: Any
     """The store's own record."""
 
@@ -795,294 +805,300 @@ Block: TypeAlias = Union[TextBlock, ThinkingBlock, ToolCallBlock, ToolResultBloc
 
 
 class Message(TypedDict):
-    """A message, in the one normal form."""
+    """A message of a session, in the format common to all harnesses."""
     id: NotRequired[str]
-    """The store's own id of it."""
+    """The message's id in the store."""
     role: Role
-    """Who wrote it."""
+    """The author's role."""
     timestampMs: NotRequired[int]
-    """When it was written, in epoch milliseconds."""
+    """When the message was written, in epoch milliseconds."""
     model: NotRequired[str]
-    """The model that wrote it."""
+    """The model that wrote the message."""
     parentId: NotRequired[str]
-    """The message that it follows, where the store says so."""
+    """The id of the message that this one follows, if the store records it."""
     content: list[Block]
-    """What it says."""
+    """The content."""
     raw: NotRequired[Any]
-    """The store's own record, where the normal form does not hold it all."""
+    """The store's own record, if the common format does not represent all of it."""
 
 
 class LoadResult(TypedDict):
-    """Result of `session/load`: one page of a conversation, the newest first asked for."""
+    """Result of `session/load`: one page of a conversation. The first page has the newest messages."""
     session: Entry
     """The session."""
     messages: list[Message]
-    """The messages, in time order."""
+    """The messages, oldest first."""
     nextCursor: NotRequired[str]
-    """Leads to older messages; absent at the beginning. It does not shift when messages are appended."""
+    """The cursor of the page with older messages. Absent at the beginning of the conversation. Appended messages do
+    not shift it.
+    """
     problems: NotRequired[list[Problem]]
-    """What could not be read."""
+    """The sources that could not be read."""
 
 
 class Source(TypedDict):
-    """The conversation that a runtime runs."""
+    """A conversation that a runtime runs."""
     harness: Harness
-    """The program that owns the session."""
+    """The harness that owns the session."""
     sessionId: str
-    """The harness's own id of the session."""
+    """The session's id in its harness."""
     workspace: str
-    """The directory that it works in: an absolute path."""
+    """The working directory, an absolute path."""
 
 
 class RuntimeMetadata(TypedDict):
-    """What a receipt says besides."""
+    """Additional data of a receipt."""
     profile: NotRequired[str | None]
-    """The profile of its program."""
+    """The profile of the harness."""
     persistenceLocation: NotRequired[str | None]
-    """Where the conversation is stored."""
+    """The path at which the conversation is stored."""
     endpointCapabilities: NotRequired[list[EndpointCapability] | None]
-    """What the endpoint speaks. Absent on input: both."""
+    """The protocols of the endpoint. Absent in params: both."""
     supervisor: NotRequired[Supervisor | None]
-    """What the runtime runs in."""
+    """The program that the runtime runs in."""
 
 
 class Receipt(TypedDict):
-    """A published runtime, without its secret and without having been asked whether it answers."""
+    """A published runtime, without its token. The runtime was not contacted for this."""
     endpoint: Endpoint
-    """Its name for `runtime/attach`, `runtime/forget` and `runtime/unregister`."""
+    """The receipt's identifier for `runtime/attach`, `runtime/forget` and `runtime/unregister`."""
     runtimeId: str
-    """The runtime's own id."""
+    """The runtime's id."""
     source: Source
-    """The conversation that it runs."""
+    """The conversation that the runtime runs."""
     pid: int
-    """The process that owns it."""
+    """The id of the process that owns the runtime."""
     createdAtMs: int
-    """When it was published, in epoch milliseconds."""
+    """When the runtime was published, in epoch milliseconds."""
     metadata: RuntimeMetadata
-    """What it says besides."""
+    """Additional data."""
     reachable: NotRequired[bool]
-    """Whether it answered when it was last asked; absent where this server has not asked."""
+    """Whether the runtime answered when this server last contacted it. Absent if this server has not contacted it."""
 
 
 class ReceiptsResult(TypedDict):
     """Result of `runtime/receipts`."""
     receipts: list[Receipt]
-    """Every receipt that counts, the newest first."""
+    """All valid receipts, newest first."""
     problems: NotRequired[list[Problem]]
-    """Files that are no receipts that count, and why."""
+    """The files that are not valid receipts, and why."""
 
 
 class DiscoverResult(TypedDict):
     """Result of `runtime/discover`."""
     endpoint: NotRequired[Endpoint]
-    """The newest runtime of the conversation that answers; absent where none does."""
+    """The newest runtime of the conversation that answers. Absent if none does."""
 
 
 class RegisterResult(TypedDict):
     """Result of `runtime/register`."""
     endpoint: Endpoint
-    """The receipt's name. The receipt is there for as long as the client is."""
+    """The endpoint of the new receipt. The receipt exists for as long as the client is connected."""
 
 
 Token: TypeAlias = str
-"""A bearer token: never shown, never sent to a client."""
+"""A bearer token. It is never shown and never sent to a client."""
 
 
 class ForgetResult(TypedDict):
     """Result of `runtime/forget`."""
     removed: bool
-    """Whether there was such a receipt."""
+    """Whether a receipt was removed. False if it did not exist."""
 
 
 class Lease(TypedDict):
-    """Who drives a runtime and who looks."""
+    """The controller and the observers of a runtime."""
     controller: NotRequired[Controller]
-    """Who drives; absent: nobody."""
+    """The client that has control. Absent if no client has."""
     observers: list[Observer]
-    """Who looks, by client id."""
+    """The clients that observe, sorted by client id."""
     leaseTtlMs: int
-    """How long control lasts without being renewed, in milliseconds."""
+    """How long control lasts without renewal, in milliseconds."""
 
 
 class AttachResult(TypedDict):
     """Result of `runtime/attach`."""
     attachment: str
-    """Names the attachment in all that follows."""
+    """The id of the attachment, for later requests and `runtime/event`."""
     clientId: str
-    """The name by which the runtime knows this client."""
+    """The client's id at the runtime."""
     descriptor: dict[str, Any]
-    """What the runtime says of itself, as it said it."""
+    """The runtime's description of itself, in the runtime's own spelling."""
     history: list[Any]
-    """The newest messages, oldest first, as the runtime has them."""
+    """The newest messages, oldest first, in the runtime's own spelling."""
     historyCursor: int
-    """The sequence number that `history` reaches to."""
+    """The sequence number up to which `history` is complete."""
     replay: list[RuntimeEvent]
-    """The events since then, or since `after`."""
+    """The events after `historyCursor`, or after `after`."""
     lease: Lease
-    """Who drives and who looks."""
+    """The controller and the observers."""
 
 
 class DetachResult(TypedDict):
     """Result of `runtime/detach`."""
     lease: NotRequired[Lease]
-    """Who drives and who looks now; absent where the runtime does not say."""
+    """The controller and the observers after detaching. Absent if the runtime does not report them."""
 
 
 class RuntimeDescribeResult(TypedDict):
     """Result of `runtime/describe`."""
     descriptor: dict[str, Any]
-    """What the runtime says of itself, as it said it."""
+    """The runtime's description of itself, in the runtime's own spelling."""
 
 
 class LeaseResult(TypedDict):
     """Result of `runtime/lease`, `runtime/heartbeat`, `runtime/acquireControl` and `runtime/takeControl`."""
     lease: Lease
-    """Who drives and who looks."""
+    """The controller and the observers."""
 
 
 class SubmitResult(TypedDict):
     """Result of `runtime/submit`."""
     reply: str
-    """What the turn ended with."""
+    """The reply at the end of the turn."""
 
 
 class AcceptedResult(TypedDict):
     """Result of `runtime/sendInput` and `runtime/respond`."""
     accepted: bool
-    """True: the runtime took it."""
+    """Always true: the runtime accepted the request."""
 
 
 class SteerResult(TypedDict):
     """Result of `runtime/steer`."""
     queued: bool
-    """True: the running turn will see it."""
+    """True if the running turn will receive the prompt."""
 
 
 class InterruptResult(TypedDict):
     """Result of `runtime/interrupt`."""
     interrupted: bool
-    """Whether a turn ran."""
+    """Whether a turn was running."""
 
 
 class InvokeResult(TypedDict):
     """Result of `runtime/invoke`."""
     result: Any
-    """What the operation gave, as the runtime spells it."""
+    """The result of the operation, in the runtime's own spelling."""
 
 
 Decision: TypeAlias = Literal["deny", "allow", "allow_for_session"]
-"""What is decided about something that needs approval."""
+"""A decision on an approval request."""
 
 
 class ApprovalRuntimeResponse(TypedDict):
-    """To a request for approval."""
+    """An answer to a request for approval."""
     kind: Literal["approval"]
     requestId: int
-    """The request's own number: `payload.request.id` of the event `request`."""
+    """The request's id: `payload.request.id` of the event `request`."""
     decision: Decision
-    """What is decided."""
+    """The decision."""
 
 
 ElicitedAction: TypeAlias = Literal["accept", "decline", "cancel"]
-"""Whether there is an answer to a request for information."""
+"""Whether a person answered a request for information."""
 
 
 class Elicited(TypedDict):
-    """What a person answered to a request for information."""
+    """A person's answer to a request for information."""
     requestId: int
-    """The request's own number: `payload.request.id` of the event `request`."""
+    """The request's id: `payload.request.id` of the event `request`."""
     action: ElicitedAction
-    """Whether there is an answer."""
+    """Whether the person answered."""
     content: NotRequired[Any]
-    """The answer."""
+    """The answer to the request."""
 
 
 class ElicitationRuntimeResponse(Elicited):
-    """To a request for information."""
+    """An answer to a request for information."""
     kind: Literal["elicitation"]
 
 
 class OtherRuntimeResponse(Elicited):
-    """To a request of another kind."""
+    """An answer to a request of any other kind."""
     kind: Literal["other"]
 
 
 RuntimeResponse: TypeAlias = Union[ApprovalRuntimeResponse, ElicitationRuntimeResponse, OtherRuntimeResponse]
-"""An answer to a request of a runtime, which an event `request` told; `kind` is that of its `payload.request`."""
+"""An answer to a request of a runtime. The request arrived as an event `request`; `kind` is its
+`payload.request.kind`.
+"""
 
 
 class StartResult(TypedDict):
     """Result of `runtime/start`."""
     runtimeId: str
-    """The runtime's own id. It outlives this server; `runtime/close` ends it."""
+    """The runtime's id. The runtime outlives this server; `runtime/close` ends it."""
     endpoint: Endpoint
-    """Its receipt."""
+    """The endpoint of the runtime's receipt."""
 
 
 class CloseResult(TypedDict):
     """Result of `runtime/close`."""
     closed: bool
-    """True: the runtime ends."""
+    """True if the runtime is closing."""
 
 
 class FollowResult(TypedDict):
     """Result of `session/follow`."""
     subscription: str
-    """Names what was opened, in `session/event` and `session/unfollow`."""
+    """The id of the subscription, for `session/event` and `session/unfollow`."""
     session: Entry
     """The session."""
     cursor: str
-    """A cursor of `session/load`: it leads to the messages that were there, and what comes after them is told."""
+    """A cursor for `session/load`: it returns the existing messages. Later messages are sent as `session/event`."""
 
 
 PeerKind: TypeAlias = Literal["interactive", "background"]
-"""How a Claude Code session runs."""
+"""The kind of a Claude Code session."""
 
 
 class Peer(TypedDict):
-    """A running Claude Code session, as its own process registry tells it."""
+    """A running Claude Code session, as recorded in Claude Code's process registry."""
     pid: int
-    """The process."""
+    """The process id."""
     sessionId: str
-    """The session that it runs now."""
+    """The id of the session that the process runs now."""
     name: str
-    """The name by which other sessions address it."""
+    """The name by which other sessions address this one."""
     home: str
-    """The Claude Code home whose registry holds it."""
+    """The Claude Code home whose registry lists the session."""
     cwd: NotRequired[str]
-    """Its working directory."""
+    """The working directory."""
     status: NotRequired[ActivityStatus]
-    """What it is doing; absent when it does not say, or is stopped."""
+    """The session's activity. Absent if it is not reported or the process is stopped."""
     stopped: NotRequired[bool]
-    """True while its process is stopped (SIGSTOP, Ctrl-Z): it does nothing, and no message reaches it."""
+    """True while the process is stopped (SIGSTOP, Ctrl-Z). A stopped session does nothing, and no message reaches
+    it.
+    """
     waitingFor: NotRequired[str]
-    """What it waits for, in its own words."""
+    """What the session is waiting for, as it describes it."""
     kind: NotRequired[PeerKind]
-    """How it runs; absent when unknown."""
+    """The kind of session. Absent if unknown."""
     entrypoint: NotRequired[str]
-    """What started it: `cli`, `sdk-cli`, `claude-vscode`, ..."""
+    """How the session was started: `cli`, `sdk-cli`, `claude-vscode`, and others."""
     updatedAtMs: NotRequired[int]
-    """When its record last changed, in epoch milliseconds."""
+    """When the session's record last changed, in epoch milliseconds."""
     version: NotRequired[str]
-    """Its program's version."""
+    """The version of Claude Code."""
     tmux: NotRequired[str]
-    """Where it is in tmux: `<session>:@<window>.%<pane>`."""
+    """The tmux pane: `<session>:@<window>.%<pane>`."""
     socketPath: NotRequired[str]
-    """Its messaging socket, as the record names it."""
+    """The path of the messaging socket, as recorded."""
     addressable: bool
-    """Whether somebody listens at its socket. In a home that the client named it takes no messages from here all the
-    same.
+    """Whether a process listens on the socket. `peer/message` does not reach sessions in a home that the client
+    named, even if this is true.
     """
     endpoint: NotRequired[str]
-    """`cc-peer:v1:<pid>:<name>:<socket>`, a projection and never an authority. Absent without a socket."""
+    """`cc-peer:v1:<pid>:<name>:<socket>`, derived from the other fields; it proves nothing. Absent without a socket."""
 
 
 class PeerListResult(TypedDict):
     """Result of `peer/list`."""
     peers: list[Peer]
-    """Live sessions, by name and then pid."""
+    """The live sessions, sorted by name, then by process id."""
     problems: NotRequired[list[Problem]]
-    """What could not be read."""
+    """The sources that could not be read."""
 
 
 class PeerResult(TypedDict):
@@ -1092,99 +1108,99 @@ class PeerResult(TypedDict):
 
 
 Outcome: TypeAlias = Literal["accepted", "held", "refused"]
-"""What became of a message."""
+"""The outcome of a message."""
 
 
 class MessageResult(TypedDict):
     """Result of `peer/message`."""
     peer: Peer
-    """The session, read again right before the message went out."""
+    """The session, read again immediately before delivery."""
     outcome: Outcome
-    """What became of the message."""
+    """The outcome."""
     messageId: NotRequired[str]
-    """The message's id in the session's transcript, where Claude Code gave one."""
+    """The message's id in the session's transcript. Absent if Claude Code reported none."""
     detail: NotRequired[str]
-    """What Claude Code said against it, or why an accepted message may be held or refused all the same: nobody could
-    hear of it, or the courier ended too early to.
+    """Claude Code's reason for holding or refusing the message. For an accepted message: why a later rejection could
+    not have been received, for example because the courier exited early.
     """
 
 
 InboundPolicy: TypeAlias = Literal["accept", "hold", "refuse"]
-"""What a Claude Code session does with a message of another session."""
+"""How a Claude Code session handles messages from other sessions."""
 
 
 SettingsEvidence: TypeAlias = Literal["user"]
-"""How far a setting can be relied on."""
+"""The source of a setting, which determines how reliable it is."""
 
 
 class Settings(TypedDict):
-    """Result of `settings/read` and `settings/update`: what the user's own settings say. Managed settings and the
-    command line override it, a project's settings can tighten it.
+    """Result of `settings/read` and `settings/update`: the user's settings. Managed settings and the command line
+    override them, and a project's settings can tighten them.
     """
     path: str
-    """The file, which need not be there."""
+    """The path of the settings file, which may not exist."""
     revision: str
-    """The BLAKE3 of its exact bytes, in hex; of none where there is no file."""
+    """The BLAKE3 hash of the file's exact bytes, in hexadecimal. If there is no file: the hash of zero bytes."""
     crossSessionInbound: NotRequired[InboundPolicy]
-    """The policy; absent where none is set."""
+    """The policy. Absent if none is set."""
     userAllowsAutomaticDelivery: bool
-    """Whether the user's own settings let every message in without asking: the policy is `accept`."""
+    """Whether the user's settings deliver all messages without asking, that is, whether the policy is `accept`."""
     evidence: SettingsEvidence
-    """How far this can be relied on."""
+    """The source of these values."""
 
 
 class RevealResult(TypedDict):
     """Result of `terminal/reveal`."""
     revealed: bool
-    """Whether a terminal shows the session now. False if the pane was selected in a multiplexer that no client is
-    attached to: run the command in `terminal.multiplexer.argv`.
+    """Whether a terminal displays the session now. False if the pane was selected but no client is attached to the
+    multiplexer: run the command in `terminal.multiplexer.argv`.
     """
     terminal: Terminal
     """The terminal."""
 
 
 class AddedRegistryEvent(TypedDict):
-    """An entry that the client does not have."""
+    """An entry was added to the client's view."""
     kind: Literal["added"]
     entry: Entry
-    """As it is now."""
+    """The current entry."""
 
 
 class UpdatedRegistryEvent(TypedDict):
-    """An entry that the client has is not as it was."""
+    """An entry in the client's view changed."""
     kind: Literal["updated"]
     entry: Entry
-    """As it is now."""
+    """The current entry."""
 
 
 class RemovedRegistryEvent(TypedDict):
-    """An entry is gone, or is not asked for any more."""
+    """An entry was removed, or no longer matches the query."""
     kind: Literal["removed"]
     id: str
-    """Its id."""
+    """The entry's id."""
 
 
 class ErrorRegistryEvent(TypedDict):
-    """Something cannot be read or judged. Told once."""
+    """A source cannot be read or interpreted. Sent once."""
     kind: Literal["error"]
     problem: Problem
-    """What."""
+    """The problem."""
 
 
 class RecoveredRegistryEvent(TypedDict):
-    """What could not be read or judged can be again, or is gone."""
+    """A source that could not be read or interpreted can be again, or was removed."""
     kind: Literal["recovered"]
     problem: Problem
-    """As it was told."""
+    """The problem, as sent in `error`."""
 
 
 class SyncedRegistryEvent(TypedDict):
-    """Everything there is has been told."""
+    """The client's view is complete: all existing entries have been sent."""
     kind: Literal["synced"]
 
 
 class ResyncRegistryEvent(TypedDict):
-    """Everything is told again; what is not told until `synced` is gone."""
+    """All entries are sent again. Entries that are not repeated before the next `synced` no longer exist."""
     kind: Literal["resync"]
 
 
@@ -1197,56 +1213,58 @@ RegistryEvent: TypeAlias = Union[
     SyncedRegistryEvent,
     ResyncRegistryEvent,
 ]
-"""A change of what a subscription sees."""
+"""A change of the entries that match a subscription."""
 
 
 class AppendedSessionEvent(TypedDict):
-    """Messages were written."""
+    """Messages were appended."""
     kind: Literal["appended"]
     messages: list[Message]
-    """They, in time order."""
+    """The new messages, oldest first."""
 
 
 class RewrittenSessionEvent(TypedDict):
-    """What was loaded and told does not stand any more: load anew. Later messages follow as `appended`."""
+    """The messages loaded and sent so far are no longer valid: load the session again. Later messages follow as
+    `appended`.
+    """
     kind: Literal["rewritten"]
     cursor: str
-    """A cursor of `session/load`: it leads to the messages that later ones follow on."""
+    """A cursor for `session/load`: it returns the current messages, which later `appended` events continue."""
 
 
 class RemovedSessionEvent(TypedDict):
-    """The session is gone. Should it come back, `rewritten` tells."""
+    """The session was removed. If it reappears, `rewritten` is sent."""
     kind: Literal["removed"]
 
 
 class ErrorSessionEvent(TypedDict):
-    """It cannot be read. Told once; messages follow when it can be."""
+    """The session cannot be read. Sent once; messages follow when it can be read again."""
     kind: Literal["error"]
     problem: Problem
-    """Why."""
+    """The problem."""
 
 
 SessionEvent: TypeAlias = Union[AppendedSessionEvent, RewrittenSessionEvent, RemovedSessionEvent, ErrorSessionEvent]
-"""What happened to a session that is followed."""
+"""A change of a followed session."""
 
 
 class ProgressValue(TypedDict):
-    """How far a request's work is."""
+    """The progress of a request."""
     message: str
-    """What is being done, for a person."""
+    """The current step, for people."""
     done: int
-    """Units done."""
+    """The units completed so far."""
     total: NotRequired[int]
-    """Units in all, as far as known now."""
+    """The total number of units. Absent if unknown; it can change while the request runs."""
 
 
 ProgressToken: TypeAlias = int | str
-"""What a client gave to tell the progress of its requests apart."""
+"""A token, chosen by the client, that identifies the request in `$/progress`."""
 
 
 class RequestMeta(TypedDict):
-    """The `_meta` member that every params object may carry."""
+    """The `_meta` field, which every params object may have."""
     authority: NotRequired[AuthorityRequest | None]
-    """Narrows the authority of this request alone."""
+    """Narrows the authority for this request only."""
     progressToken: NotRequired[ProgressToken | None]
-    """Asks for `$/progress` with this token."""
+    """Requests `$/progress` notifications with this token."""
