@@ -106,26 +106,17 @@ fn parse_agent(text: &str) -> Result<Agent, String> {
     Ok(Agent { name: name.to_owned(), command })
 }
 
-/// The bounds, with those lowered that `--limit` names.
+/// Returns the limits, with those lowered that `--limit` names.
 fn lower(flags: &[String]) -> Result<Limits, String> {
     let mut limits = limits::DEFAULT;
     for flag in flags {
         let (name, value) = flag.split_once('=').ok_or_else(|| format!("--limit {flag}: write it as NAME=VALUE"))?;
-        let bound = match name {
-            "frameBytes" => &mut limits.frame_bytes,
-            "pageMax" => &mut limits.page_max,
-            "requestsInFlight" => &mut limits.requests_in_flight,
-            "batchMax" => &mut limits.batch_max,
-            "messageBytes" => &mut limits.message_bytes,
-            "attachments" => &mut limits.attachments,
-            "subscriptions" => &mut limits.subscriptions,
-            "watches" => &mut limits.watches,
-            "courierMs" => &mut limits.courier_ms,
-            _ => return Err(format!("--limit {name}: there is no such bound; `initialize` tells them")),
-        };
+        let limit = limits.get_mut(name);
+        let limit =
+            limit.ok_or_else(|| format!("--limit {name}: there is no such limit; `initialize` reports them"))?;
         match value.parse() {
-            Ok(value) if (1..=*bound).contains(&value) => *bound = value,
-            _ => return Err(format!("--limit {name}: from 1 to {bound}, not `{value}`")),
+            Ok(value) if (1..=*limit).contains(&value) => *limit = value,
+            _ => return Err(format!("--limit {name}: from 1 to {limit}, not `{value}`")),
         }
     }
     Ok(limits)
@@ -156,4 +147,19 @@ fn serve(config: Config, framing: FramingArg) -> std::io::Result<ExitCode> {
         (End::Stopped, Some(signal)) => ExitCode::from(128 + signal),
         _ => ExitCode::SUCCESS,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reported_limit_can_be_lowered() {
+        let reported = serde_json::to_value(limits::DEFAULT).unwrap();
+        for name in reported.as_object().unwrap().keys() {
+            let lowered = serde_json::to_value(lower(&[format!("{name}=1")]).unwrap()).unwrap();
+            assert_eq!(lowered[name], 1, "{name}");
+        }
+        assert!(lower(&["noSuchLimit=1".to_owned()]).is_err());
+    }
 }

@@ -105,14 +105,15 @@ impl Finder {
     }
 
     fn merge(&mut self, other: Self) {
-        self.exists |= other.exists;
-        self.truncated |= other.truncated || self.sources.len() + other.sources.len() > limits::FILES_PER_ROOT;
-        self.sources.extend(other.sources);
+        let Self { sources, skipped, exists, truncated, deeper, visited, awaiting } = other;
+        self.exists |= exists;
+        self.truncated |= truncated || self.sources.len() + sources.len() > limits::FILES_PER_ROOT;
+        self.sources.extend(sources);
         self.sources.truncate(limits::FILES_PER_ROOT);
-        self.skipped.extend(other.skipped);
-        self.deeper.extend(other.deeper);
-        self.visited.extend(other.visited);
-        self.awaiting.extend(other.awaiting);
+        self.skipped.extend(skipped);
+        self.deeper.extend(deeper);
+        self.visited.extend(visited);
+        self.awaiting.extend(awaiting);
     }
 
     /// Takes a directory entry as a source if it is a regular file, also through a link.

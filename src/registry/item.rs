@@ -376,14 +376,15 @@ pub(super) fn wanted(include: &[Include]) -> Wanted<'static> {
 
 /// Adds what costs more.
 pub(super) fn add_details(entry: &mut Entry, details: Details, wanted: Wanted<'_>) {
+    let Details { topics, last_message, message_count } = details;
     if wanted.topics {
-        entry.topics = Some(details.topics);
+        entry.topics = Some(topics);
     }
     if wanted.last_message {
-        entry.last_message = details.last_message;
+        entry.last_message = last_message;
     }
     if wanted.message_count {
-        entry.message_count = Some(details.message_count);
+        entry.message_count = Some(message_count);
     }
 }
 

@@ -55,21 +55,42 @@ pub(super) fn list(service: &Service, context: &Context, params: ListParams) -> 
 /// Checks the length of everything in a query, and that its paths are absolute: a relative one would mean another
 /// location to each reader.
 pub(super) fn check_query(query: &Query) -> Result<(), RpcError> {
-    check_list("query.harnesses", query.harnesses.as_deref())?;
-    check_list("query.states", query.states.as_deref())?;
-    check_list("query.include", query.include.as_deref())?;
+    // A new field does not compile until its length is checked, or it stands among those without one.
+    let Query {
+        harnesses,
+        states,
+        include,
+        text,
+        root_id,
+        profile,
+        workspace,
+        workspace_family,
+        live: _,
+        persisted: _,
+        twins: _,
+        workspace_subtree: _,
+        search_previews: _,
+        updated_after_ms: _,
+        updated_before_ms: _,
+        include_children: _,
+        archived: _,
+        sort: _,
+    } = query;
+    check_list("query.harnesses", harnesses.as_deref())?;
+    check_list("query.states", states.as_deref())?;
+    check_list("query.include", include.as_deref())?;
     for (name, text, max) in [
-        ("text", &query.text, limits::QUERY_TEXT),
-        ("rootId", &query.root_id, limits::QUERY_TEXT),
-        ("profile", &query.profile, limits::QUERY_TEXT),
-        ("workspace", &query.workspace, limits::PATH_BYTES),
-        ("workspaceFamily", &query.workspace_family, limits::PATH_BYTES),
+        ("text", text, limits::QUERY_TEXT),
+        ("rootId", root_id, limits::QUERY_TEXT),
+        ("profile", profile, limits::QUERY_TEXT),
+        ("workspace", workspace, limits::PATH_BYTES),
+        ("workspaceFamily", workspace_family, limits::PATH_BYTES),
     ] {
         if text.as_ref().is_some_and(|text| text.len() > max) {
             return Err(RpcError::new(Reason::InvalidParams, format!("`query.{name}` is at most {max} bytes long")));
         }
     }
-    let paths = [&query.workspace, &query.workspace_family].into_iter().flatten();
+    let paths = [workspace, workspace_family].into_iter().flatten();
     match paths.into_iter().find(|path| !Path::new(path).is_absolute()) {
         Some(path) => Err(RpcError::new(Reason::InvalidParams, format!("`{path}` is not an absolute path"))),
         None => Ok(()),

@@ -188,18 +188,34 @@ impl HostArgs {
             argument.push(value.as_ref());
             argument
         };
+        // A new flag does not compile until it is passed on, or is named here as one that concerns this process only.
+        let Self {
+            workspace,
+            load,
+            harness,
+            no_files,
+            no_terminals,
+            unattended,
+            lease_ttl_ms,
+            tmux,
+            command,
+            detach: _,
+            json: _,
+            report: _,
+            within_tmux: _,
+        } = self;
         let mut arguments = vec![
-            joined("--workspace", &self.workspace),
-            joined("--unattended", &self.unattended.word()),
-            joined("--lease-ttl-ms", &self.lease_ttl_ms.to_string()),
+            joined("--workspace", workspace),
+            joined("--unattended", &unattended.word()),
+            joined("--lease-ttl-ms", &lease_ttl_ms.to_string()),
         ];
-        arguments.extend(self.load.as_ref().map(|load| joined("--load", load)));
-        arguments.extend(self.harness.map(|harness| joined("--harness", &harness.id())));
-        arguments.extend(self.no_files.then(|| "--no-files".into()));
-        arguments.extend(self.no_terminals.then(|| "--no-terminals".into()));
-        arguments.extend(self.tmux.as_ref().map(|name| joined("--within-tmux", name)));
+        arguments.extend(load.as_ref().map(|load| joined("--load", load)));
+        arguments.extend(harness.map(|harness| joined("--harness", &harness.id())));
+        arguments.extend(no_files.then(|| "--no-files".into()));
+        arguments.extend(no_terminals.then(|| "--no-terminals".into()));
+        arguments.extend(tmux.as_ref().map(|name| joined("--within-tmux", name)));
         arguments.push("--".into());
-        arguments.extend(self.command.iter().cloned());
+        arguments.extend(command.iter().cloned());
         arguments
     }
 

@@ -56,11 +56,10 @@ impl Row {
 
     /// Whether nothing tells the two apart.
     pub fn is_same_as(&self, other: &Self) -> bool {
-        let session = Arc::ptr_eq(&self.session, &other.session) || self.session == other.session;
-        let root = Arc::ptr_eq(&self.root, &other.root) || self.root == other.root;
-        session
-            && root
-            && (&self.title, &self.parent, &self.found_workspace, &self.own_id)
+        // Whether other copies exist is in no entry.
+        let Self { harness, root, session, title, parent, found_workspace, own_id, is_only_copy: _ } = self;
+        (*harness, root, session) == (other.harness, &other.root, &other.session)
+            && (title, parent, found_workspace, own_id)
                 == (&other.title, &other.parent, &other.found_workspace, &other.own_id)
     }
 
