@@ -79,6 +79,10 @@ pub const HEADER_BYTES: usize = 8 << 10;
 pub const CREDIBLE_FRAME_BYTES: u64 = 1 << 30;
 /// JSON nested more deeply than this is refused.
 pub const NESTING: usize = 128;
+/// Bytes of a request's id or progress token as it is written, quotes included.
+pub const ID_BYTES: usize = 4 << 10;
+/// Bytes of params above which they are parsed on another thread than the connection's, where the method allows it.
+pub const PARAMS_INLINE: usize = 64 << 10;
 /// Frames of a client that are served in a row before other work of its connection.
 pub const FRAMES_TOGETHER: usize = 256;
 /// Buffer capacity that is reserved before each read from a client or from a child process, in bytes.

@@ -254,7 +254,7 @@ impl Connection {
             Frame::Bad(bad) => return self.refuse_frame(&bad),
             Frame::Message(bytes) => bytes,
         };
-        match message::parse(&bytes) {
+        match message::parse(&bytes, self.service.limits().batch_max) {
             Err(error) => {
                 if error.reason() == Reason::ParseError {
                     self.frames.decoder_mut().last_was_bad();
@@ -290,11 +290,6 @@ impl Connection {
     }
 
     fn take_batch(&mut self, messages: Vec<Message>) {
-        let max = self.service.limits().batch_max;
-        if messages.len() > max {
-            let error = RpcError::new(Reason::Limit, format!("a batch holds at most {max} messages"));
-            return self.push(message::error_answer(&Id::Null, &error), Kind::Refusal);
-        }
         let batch = self.inflight.open_batch();
         self.queued.extend(messages.into_iter().map(|message| Queued::Message(message, Place::Batch(batch))));
         self.queued.push_back(Queued::EndOfBatch(batch));

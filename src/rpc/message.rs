@@ -2,6 +2,7 @@
 
 use crate::limits;
 use crate::protocol::{Reason, RpcError, nested_deeper};
+use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use std::fmt;
@@ -18,8 +19,11 @@ pub(super) enum Id {
 }
 
 impl Id {
-    /// Reads an id; `None` if it is no legal one.
+    /// Reads an id; `None` if it is not a legal one or longer than [`limits::ID_BYTES`].
     pub(super) fn from_raw(raw: &RawValue) -> Option<Self> {
+        if raw.get().len() > limits::ID_BYTES {
+            return None;
+        }
         match raw.get().as_bytes().first()? {
             b'n' => Some(Self::Null),
             b'"' => serde_json::from_str::<String>(raw.get()).ok().map(|text| Self::String(text.into())),
@@ -97,23 +101,55 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de Raw
     <&RawValue>::deserialize(deserializer).map(Some)
 }
 
-/// Reads a frame. An error is one of the frame as a whole, answered with id null.
-pub(super) fn parse(frame: &[u8]) -> Result<Incoming, RpcError> {
+/// Reads a frame. An error is one of the frame as a whole, answered with id null. Reading stops at the first message beyond
+/// `batch_max`, so a huge batch costs neither time nor memory.
+pub(super) fn parse(frame: &[u8], batch_max: usize) -> Result<Incoming, RpcError> {
     let bad = |why: String| RpcError::new(Reason::ParseError, why);
+    let invalid = |error: serde_json::Error| bad(format!("the frame is not valid JSON: {error}"));
     let text = std::str::from_utf8(frame).map_err(|_| bad("the frame is not valid UTF-8".to_owned()))?;
     if nested_deeper(frame, limits::NESTING) {
         return Err(bad(format!("the frame is nested deeper than {} levels", limits::NESTING)));
     }
-    let raw: &RawValue =
-        serde_json::from_str(text).map_err(|error| bad(format!("the frame is not valid JSON: {error}")))?;
-    if !raw.get().starts_with('[') {
-        return Ok(Incoming::Single(parse_message(raw)));
+    if !text.trim_ascii_start().starts_with('[') {
+        return Ok(Incoming::Single(parse_message(serde_json::from_str(text).map_err(invalid)?)));
     }
-    let items: Vec<&RawValue> = serde_json::from_str(raw.get()).map_err(|error| bad(error.to_string()))?;
-    if items.is_empty() {
+    let mut batch = Batch { items: Vec::new(), max: batch_max, is_over: false };
+    let mut json = serde_json::Deserializer::from_str(text);
+    let read = json.deserialize_seq(&mut batch).and_then(|()| json.end());
+    if batch.is_over {
+        return Err(RpcError::new(Reason::Limit, format!("a batch holds at most {batch_max} messages")));
+    }
+    read.map_err(invalid)?;
+    if batch.items.is_empty() {
         return Err(RpcError::new(Reason::InvalidRequest, "a batch cannot be empty"));
     }
-    Ok(Incoming::Batch(items.into_iter().map(parse_message).collect()))
+    Ok(Incoming::Batch(batch.items.into_iter().map(parse_message).collect()))
+}
+
+/// The messages of a batch as they are read.
+struct Batch<'a> {
+    items: Vec<&'a RawValue>,
+    max: usize,
+    is_over: bool,
+}
+
+impl<'de> Visitor<'de> for &mut Batch<'de> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a batch")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        while let Some(item) = items.next_element()? {
+            if self.items.len() == self.max {
+                self.is_over = true;
+                return Err(A::Error::custom("the batch is too large"));
+            }
+            self.items.push(item);
+        }
+        Ok(())
+    }
 }
 
 fn parse_message(raw: &RawValue) -> Message {
@@ -128,7 +164,10 @@ fn parse_message(raw: &RawValue) -> Message {
     let id = match envelope.id.map(Id::from_raw) {
         None => None,
         Some(Some(id)) => Some(id),
-        Some(None) => return invalid(Id::Null, "an id is a string, a number or null"),
+        Some(None) => {
+            let max = limits::ID_BYTES;
+            return invalid(Id::Null, &format!("an id is a string, a number or null, of at most {max} bytes"));
+        }
     };
     let known_id = || id.clone().unwrap_or(Id::Null);
     if envelope.method.is_none() && (envelope.result.is_some() || envelope.error.is_some()) {
@@ -165,7 +204,7 @@ mod tests {
     use super::*;
 
     fn one(json: &str) -> Message {
-        match parse(json.as_bytes()).unwrap() {
+        match parse(json.as_bytes(), 64).unwrap() {
             Incoming::Single(message) => message,
             Incoming::Batch(_) => panic!("not a batch"),
         }
@@ -224,9 +263,9 @@ mod tests {
     fn nesting_is_bounded_and_brackets_in_strings_do_not_count() {
         let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
         let call = |params: &str| format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{{"a":{params}}}}}"#);
-        assert!(parse(call(&nested(126)).as_bytes()).is_ok());
-        assert_eq!(parse(call(&nested(127)).as_bytes()).unwrap_err().reason(), Reason::ParseError);
-        assert!(parse(call(&format!("\"{}\\\"{}\"", "[".repeat(200), "[".repeat(9))).as_bytes()).is_ok());
-        assert_eq!(parse(nested(100_000).as_bytes()).unwrap_err().reason(), Reason::ParseError);
+        assert!(parse(call(&nested(126)).as_bytes(), 64).is_ok());
+        assert_eq!(parse(call(&nested(127)).as_bytes(), 64).unwrap_err().reason(), Reason::ParseError);
+        assert!(parse(call(&format!("\"{}\\\"{}\"", "[".repeat(200), "[".repeat(9))).as_bytes(), 64).is_ok());
+        assert_eq!(parse(nested(100_000).as_bytes(), 64).unwrap_err().reason(), Reason::ParseError);
     }
 }

@@ -28,7 +28,7 @@ pub fn read_frames(framing: Option<Framing>, pieces: &[&[u8]]) -> Vec<String> {
         read.push(match frame {
             Frame::Bad(bad) => bad.to_string(),
             Frame::Message(bytes) => {
-                let parsed = message::parse(&bytes);
+                let parsed = message::parse(&bytes, limits::DEFAULT.batch_max);
                 if parsed.as_ref().is_err_and(|error| error.reason() == Reason::ParseError) {
                     decoder.last_was_bad();
                 }

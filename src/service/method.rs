@@ -2,7 +2,8 @@
 
 use super::{Context, Service};
 use crate::authority::Narrowing;
-use crate::protocol::{AuthorityRequest, Permission, Reason, RequestMeta, RpcError, WithMeta};
+use crate::limits;
+use crate::protocol::{AuthorityRequest, Permission, ProgressToken, Reason, RequestMeta, RpcError, WithMeta};
 use jsonrpsee::core::RegisterMethodError;
 use jsonrpsee::types::{ErrorObjectOwned, Params};
 use jsonrpsee::{Extensions, RpcModule};
@@ -101,7 +102,12 @@ where
     row::<P, R>(
         header,
         spawned(header, move |service, context, params: Params<'static>| async move {
-            let params = read_params(params.as_str())?;
+            let params = match params.as_str() {
+                Some(text) if text.len() > limits::PARAMS_INLINE => {
+                    super::blocking(move || read_params(params.as_str())).await??
+                }
+                text => read_params(text)?,
+            };
             handler(service, context, params).await.and_then(|result| write(&result))
         }),
     )
@@ -175,6 +181,10 @@ fn admit(
             .map_err(|error| in_meta(RpcError::new(Reason::InvalidParams, error.to_string())))?;
     }
     if let Some(token) = meta.progress_token {
+        if matches!(&token, ProgressToken::String(text) if text.len() > limits::ID_BYTES) {
+            let why = format!("`progressToken` is longer than {} bytes", limits::ID_BYTES);
+            return Err(in_meta(RpcError::new(Reason::InvalidParams, why)));
+        }
         context.report_to(token, header.name);
     }
     Ok((context, meta.authority))
@@ -197,6 +207,10 @@ fn read_params<P: DeserializeOwned>(params: Option<&str>) -> Result<P, RpcError>
     let params = params.unwrap_or("{}");
     if params.starts_with('[') {
         return Err(RpcError::new(Reason::InvalidParams, "params go by name, as an object"));
+    }
+    // Recording the path costs many times what reading does, so only a failure pays for it.
+    if let Ok(read) = serde_json::from_str(params) {
+        return Ok(read);
     }
     let mut json = serde_json::Deserializer::from_str(params);
     serde_path_to_error::deserialize(&mut json).map_err(|error| {

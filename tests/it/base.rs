@@ -216,6 +216,40 @@ fn a_batch_as_large_as_may_be_by_default_is_served() {
 }
 
 #[test]
+fn batch_beyond_the_limit_is_refused_at_its_first_message_too_many() {
+    let mut server = Spawn::empty().args(["--limit", "batchMax=5"]).open();
+    // What follows the sixth element is not JSON: it was not read.
+    server.frame("[1, 1, 1, 1, 1, 1, nonsense");
+    server.expect_refusal().is(-32034, "limit");
+    server.frame("[1, 1, 1, 1, 1, nonsense");
+    server.expect_refusal().is(-32700, "parse_error");
+    let before = server.peak_memory();
+    server.frame(format!("[{}1]", "1,".repeat(4_000_000)));
+    server.expect_refusal().is(-32034, "limit");
+    let kilobytes = server.peak_memory() - before;
+    assert!(kilobytes < 64 << 10, "{kilobytes} kB for a batch of 8 MB that is refused");
+    server.pong();
+}
+
+#[test]
+fn ids_and_progress_tokens_have_a_limit() {
+    let mut server = Spawn::empty().open();
+    let request = |id: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
+    let text = |bytes: usize| format!("\"{}\"", "x".repeat(bytes - 2));
+    for longest in [text(4096), "1".repeat(300)] {
+        server.frame(request(&longest));
+        assert!(server.expect_frame().get("result").is_some());
+    }
+    for longer in [text(4097), "1".repeat(4097), text(15 << 20), "1".repeat(15 << 20)] {
+        server.frame(request(&longer));
+        server.expect_refusal().is(-32600, "invalid_request");
+    }
+    let longer = json!({ "_meta": { "progressToken": "x".repeat(4097) } });
+    server.request("registry/list", longer).error().is(-32602, "invalid_params");
+    server.pong();
+}
+
+#[test]
 fn an_id_that_stands_twice_in_a_batch_is_answered_once_and_refused_once() {
     let mut server = Spawn::empty().open();
     let twice = json!({ "jsonrpc": "2.0", "id": "x", "method": "registry/list" });
