@@ -99,6 +99,13 @@ mod system {
         status: FileStat,
     }
 
+    impl Drop for Witness {
+        fn drop(&mut self) {
+            // A program that is being started may hold a copy of the descriptor, so closing ours may not end the lease.
+            release(&self.file);
+        }
+    }
+
     fn judge_directory(status: &FileStat) -> Result<(), Unfit> {
         judge_kind(status, SFlag::S_IFDIR, Unfit::NotDirectory)
     }
@@ -155,6 +162,9 @@ mod system {
                 None => self.appear(name, temporary),
             });
             self.clear(temporary);
+            if let Some(old) = old {
+                release(&old.system.file);
+            }
             replaced?;
             Ok(self.0.sync().map_err(Unfit::from)?)
         }
@@ -188,8 +198,13 @@ mod system {
             }
         }
 
+        /// From the first check until the end, other programs that open either file for writing wait in `open`: so none writes
+        /// to a file that is about to lose its name.
         fn take_place(&self, name: &str, temporary: &str, old: &Version, ours: Version) -> Result<(), Unreplaced> {
-            if !self.is_still(name, old) || !has_attributes_of(&ours, old) {
+            let is_free = !is_being_written(&old.system.file) && !is_being_written(&ours.system.file);
+            let is_fit = is_free && self.is_still(name, old) && has_attributes_of(&ours, old);
+            // A writer that came since then waits for the old file: it gets it, and nothing was exchanged.
+            if !is_fit || has_writer(&old.system.file) {
                 return Err(Unreplaced::Changed);
             }
             match self.exchange(name, temporary) {
@@ -211,12 +226,13 @@ mod system {
 
         /// Whether what came out is what was read, and nobody can write it any more.
         fn judge(&self, temporary: &str, old: &Version, ours: &Version) -> Result<(), Unreplaced> {
-            if !self.is_still(temporary, old) {
+            let is_old = || !has_writer(&old.system.file) && self.is_still(temporary, old);
+            if !is_old() {
                 return Err(Unreplaced::Changed);
             }
             self.0.sync().map_err(Unfit::from)?;
-            // Who had found the old file by its name, but not opened it yet, has by now.
-            match self.is_still(temporary, old) && has_attributes_of(ours, old) {
+            // Who had found the old file by its name, but not opened it yet, has by now, or waits for it.
+            match is_old() && has_attributes_of(ours, old) {
                 true => Ok(()),
                 false => Err(Unreplaced::Changed),
             }
@@ -227,7 +243,8 @@ mod system {
             let mut put = ours;
             for _ in 0..limits::PUT_BACK {
                 let out = self.read(temporary, limits::SETTINGS_BYTES).ok().flatten();
-                if self.exchange(name, temporary).is_err() || self.is_still(temporary, &put) {
+                let is_back = self.exchange(name, temporary).is_ok();
+                if !is_back || (!has_writer(&put.system.file) && self.is_still(temporary, &put)) {
                     return;
                 }
                 match out {
@@ -238,12 +255,11 @@ mod system {
             }
         }
 
-        /// Whether what has this name is what was read, and nobody is writing it.
+        /// Whether what has this name is what was read.
         fn is_still(&self, name: &str, version: &Version) -> bool {
             let Witness { file, status: then } = &version.system;
             let told = |it: &FileStat| (it.st_dev, it.st_ino, it.st_mode, it.st_uid, it.st_gid, it.st_nlink);
             fstatat(&self.0.0, name, AtFlags::AT_SYMLINK_NOFOLLOW).is_ok_and(|now| told(&now) == told(then))
-                && !is_being_written(file)
                 && content_of(file, version.content.len()).is_ok_and(|now| now == version.content)
         }
 
@@ -285,25 +301,40 @@ mod system {
         has_writer(file)
     }
 
-    /// Whether somebody has it open for writing: then no lease is given. Where nobody can tell, nobody has.
+    /// Whether somebody has it open for writing, or waits to open it: then no lease is given. Where nobody can tell, nobody
+    /// has. Otherwise others that open it for writing wait until the lease is [released](release); the kernel gives them the
+    /// file after `/proc/sys/fs/lease-break-time`, 45 seconds, in any case.
     #[cfg(target_os = "linux")]
     fn has_writer(file: &File) -> bool {
+        lease(file, libc::F_RDLCK) == Err(Errno::EAGAIN)
+    }
+
+    /// Lets in those who wait to open the file for writing.
+    #[cfg(target_os = "linux")]
+    fn release(file: &File) {
+        // It fails where no lease was taken.
+        let _ = lease(file, libc::F_UNLCK);
+    }
+
+    #[cfg(target_os = "linux")]
+    fn lease(file: &File, kind: libc::c_int) -> Result<(), Errno> {
         use std::os::fd::AsRawFd;
         const F_SETSIG: libc::c_int = 10;
         // SAFETY: each takes an open descriptor and a number. Who breaks the lease sends a signal that is ignored.
-        unsafe {
+        let result = unsafe {
             libc::fcntl(file.as_raw_fd(), F_SETSIG, libc::SIGURG);
-            let lease = libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_RDLCK);
-            let refused = lease == -1 && Errno::last() == Errno::EAGAIN;
-            libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_UNLCK);
-            refused
-        }
+            libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, kind)
+        };
+        Errno::result(result).map(drop)
     }
 
     #[cfg(not(target_os = "linux"))]
     fn has_writer(_file: &File) -> bool {
         false
     }
+
+    #[cfg(not(target_os = "linux"))]
+    fn release(_file: &File) {}
 }
 
 #[cfg(not(unix))]

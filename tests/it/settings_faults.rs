@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// `tackroom settings` in a process of its own.
 fn command(home: &Home, words: &[&str]) -> Command {
@@ -157,6 +157,45 @@ fn what_is_renamed_into_its_place_is_not_lost() {
 #[test]
 fn what_is_written_into_it_is_not_lost() {
     against_a_rogue(|path, content| fs::write(path, content).unwrap(), false);
+}
+
+/// An editor that reads and writes through one descriptor, within microseconds, and never waits for what it wrote to come back.
+#[cfg(target_os = "linux")]
+#[test]
+fn edits_in_place_survive_refused_updates() {
+    use std::os::unix::fs::FileExt;
+    const EDITS: u32 = 1_500;
+    let content = |number: u32| format!("{{\"n\": {number:9}}}").into_bytes();
+    let mut server = serve(with_settings(String::from_utf8(content(0)).unwrap()));
+    let path = settings_of(&server.home);
+    let edit = |number: u32| {
+        let file = fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
+        let mut found = vec![0; 200];
+        let length = file.read_at(&mut found, 0).unwrap();
+        let found: Value = serde_json::from_slice(&found[..length]).unwrap();
+        assert_eq!(found["n"], number - 1, "an edit is lost");
+        let mut edited = found;
+        edited["n"] = number.into();
+        file.write_at(format!("{edited:<length$}", edited = edited.to_string()).as_bytes(), 0).unwrap();
+        // No pace is special: what is lost depends on how the edits and the updates fall together.
+        thread::sleep(Duration::from_micros(250 * u64::from(number % 7)));
+    };
+    let refused = thread::scope(|threads| {
+        let editor = threads.spawn(|| (1..=EDITS).for_each(edit));
+        let mut refused = 0;
+        for policy in ["accept", "hold"].into_iter().cycle() {
+            if editor.is_finished() {
+                break;
+            }
+            let answer = server.request("settings/update", json!({ "crossSessionInbound": policy })).whole();
+            refused += u32::from(answer["error"]["data"]["reason"] == "changed_during_write");
+        }
+        editor.join().unwrap();
+        refused
+    });
+    assert!(refused > 0, "they never met");
+    let last: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    assert_eq!(last["n"], EDITS);
 }
 
 /// What a victim may leave: the old file or the new one, and a temporary file that the next one takes away.
