@@ -37,6 +37,13 @@ impl Outside {
         self.until.replace(now + silence).is_none()
     }
 
+    /// Takes note that a call will not run: nobody allowed it. An agent may report nothing more of it.
+    pub(super) fn refuse(&mut self, call: &str, now: Instant) {
+        if self.open.remove(call) && self.open.is_empty() {
+            self.until = self.until.map(|_| now + limits::AGENT_QUIET);
+        }
+    }
+
     /// Whether the agent works outside of a turn.
     pub(super) fn is_working(&self) -> bool {
         self.until.is_some()
@@ -100,6 +107,17 @@ mod tests {
         assert!(!outside.note(&call("tool_call_completed", "other"), true, now));
         assert_eq!(outside.until(), Some(now + limits::AGENT_CALL_QUIET));
         outside.note(&call("tool_call_completed", "a"), true, now);
+        assert_eq!(outside.until(), Some(now + limits::AGENT_QUIET));
+    }
+
+    #[test]
+    fn refused_call_no_longer_keeps_it_working() {
+        let (mut outside, now) = (Outside::default(), Instant::now());
+        outside.note(&call("tool_call_started", "a"), false, now);
+        outside.note(&call("tool_call_started", "b"), false, now);
+        outside.refuse("a", now);
+        assert_eq!(outside.until(), Some(now + limits::AGENT_CALL_QUIET), "the other call is still open");
+        outside.refuse("b", now);
         assert_eq!(outside.until(), Some(now + limits::AGENT_QUIET));
     }
 

@@ -1,6 +1,7 @@
 //! What an agent may not do before a person says so.
 
 use super::Approval;
+use super::answer::Answer;
 use super::content::output;
 use super::message::value;
 use super::tools::{Tool, title};
@@ -20,6 +21,28 @@ use tokio_util::sync::CancellationToken;
 pub(super) struct Question {
     options: Vec<PermissionOption>,
     answer: oneshot::Receiver<Decision>,
+}
+
+/// A call that began outside of a turn and waits for a decision.
+pub(super) struct Undecided {
+    /// The call's id.
+    pub(super) call: String,
+    options: Vec<PermissionOption>,
+}
+
+impl Undecided {
+    pub(super) fn new(request: &RequestPermissionRequest) -> Self {
+        Self { call: request.tool_call.tool_call_id.0.to_string(), options: request.options.clone() }
+    }
+
+    /// Whether this answer lets the call run.
+    pub(super) fn is_allowed_by(&self, answer: &Answer) -> bool {
+        let chosen = answer.as_ref().ok().and_then(|answer| answer["outcome"]["optionId"].as_str());
+        let option = self.options.iter().find(|option| Some(option.option_id.0.as_ref()) == chosen);
+        option.is_some_and(|option| {
+            matches!(option.kind, PermissionOptionKind::AllowOnce | PermissionOptionKind::AllowAlways)
+        })
+    }
 }
 
 /// The option that stands for a decision. Never one that the agent did not offer.

@@ -4,12 +4,14 @@
 use super::answer::{Answer, invalid};
 use super::files::Job;
 use super::message;
+use super::permission::Undecided;
 use super::session::Session;
 use super::waits::Kind;
 use super::{Told, permission, translate};
 use agent_client_protocol_schema::v1;
 use serde::Deserialize;
 use serde_json::Value;
+use tokio::time::Instant;
 
 impl Session {
     pub(super) fn requested(&mut self, id: Value, method: &str, params: Value) {
@@ -74,7 +76,10 @@ impl Session {
             self.tell(event);
         }
         let known = self.tools.get(request.tool_call.tool_call_id.0.as_ref());
-        let (approval, question) = permission::ask(request.clone(), known, of_turn, &params);
+        if self.outside.is_open(request.tool_call.tool_call_id.0.as_ref()) {
+            self.undecided.insert(id.to_string(), Undecided::new(&request));
+        }
+        let (approval, question) = permission::ask(request, known, of_turn, &params);
         self.told.push_back(Told::Approval(approval));
         self.wait_for_person(id, async { Ok(question.answered(ended).await) });
     }
@@ -87,6 +92,16 @@ impl Session {
     /// Answers a request once a person has.
     pub(super) fn wait_for_person(&mut self, id: Value, answer: impl Future<Output = Answer> + Send + 'static) {
         self.waits.push(id, Kind::Question, answer);
+    }
+
+    /// A request that waited is over: answered, or taken back by the agent.
+    pub(super) fn waited(&mut self, id: &Value, answer: Answer) {
+        if let Some(undecided) = self.undecided.remove(&id.to_string())
+            && !undecided.is_allowed_by(&answer)
+        {
+            self.outside.refuse(&undecided.call, Instant::now());
+        }
+        self.answer(id, answer);
     }
 
     /// The agent wants no answer any more to what it asked.

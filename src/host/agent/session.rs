@@ -6,6 +6,7 @@ use super::files::Queue;
 use super::history::History;
 use super::message::{self, Message};
 use super::outside::{self, Outside};
+use super::permission::Undecided;
 use super::process::Process;
 use super::terminal::Terminals;
 use super::tools::Tools;
@@ -71,6 +72,8 @@ pub(super) struct Session {
     waiting: HashMap<u64, Waiting>,
     pub(super) turn: Option<Turn>,
     pub(super) outside: Outside,
+    /// Calls outside of a turn that wait for a person, by the agent's request.
+    pub(super) undecided: HashMap<String, Undecided>,
     pub(super) tools: Tools,
     pub(super) terminals: Terminals,
     pub(super) files: Queue,
@@ -97,6 +100,7 @@ impl Session {
             waiting: HashMap::new(),
             turn: None,
             outside: Outside::default(),
+            undecided: HashMap::new(),
             tools: Tools::default(),
             waits: Waits::default(),
         }
@@ -132,7 +136,7 @@ impl Session {
                 }
             }
             (id, answer) = self.files.done() => self.answer(&id, answer),
-            Some((id, answer)) = self.waits.done() => self.answer(&id, answer),
+            Some((id, answer)) = self.waits.done() => self.waited(&id, answer),
             () = tokio::time::sleep_until(until.unwrap_or_else(Instant::now)), if until.is_some() => self.give_up(),
         }
         if self.files.waits() && self.process.has_room() {

@@ -90,3 +90,23 @@ fn work_outside_a_turn_can_be_interrupted() {
     let resolved = told.iter().find(|event| event["kind"] == "request_resolved").unwrap();
     assert_eq!(resolved["payload"]["reason"], "interrupted");
 }
+
+#[test]
+fn call_that_nobody_allowed_does_not_keep_the_agent_busy() {
+    let home = Home::new();
+    let host = scripted(&home, &[], &Setup::default());
+    let mut anna = serve(home);
+    let at = join(&mut anna, host.id(), "anna");
+    for prompt in ["then ask", "then ask-withdraw"] {
+        submit(&mut anna, &at, prompt);
+        let asked = anna.events_to(&at, "request").pop().unwrap();
+        if prompt == "then ask" {
+            let id = &asked["payload"]["request"]["id"];
+            let deny = json!({ "response": { "kind": "approval", "requestId": id, "decision": "deny" } });
+            anna.at(&at, "respond", deny).result();
+        }
+        // The agent reports nothing more of the call, so its silence ends the work.
+        anna.events_to(&at, "turn_completed");
+        assert_eq!(entry(&mut anna)["state"], "idle");
+    }
+}
