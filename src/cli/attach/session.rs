@@ -222,7 +222,10 @@ impl Session {
             "turn_completed" => self.working = false,
             "turn_succeeded" | "turn_interrupted" | "turn_failed" => {
                 (self.running, self.working) = (false, false);
-                self.asked.clear();
+                // A host reports each request that is over; what was asked outside of the turn stays open.
+                if !self.about.is_ours() {
+                    self.asked.clear();
+                }
             }
             "request" => self.asked.extend(Asked::of(&payload(event))),
             "request_resolved" => {

@@ -217,9 +217,9 @@ impl Locked<'_> {
             }
         };
         self.tell(kind, told);
-        // Clients take the end of a turn for the end of every question, so they are asked again what is still open.
+        // For clients that attach later: the history holds no questions. Those that listen have them already.
         for request in self.approvals.requests() {
-            self.publish("request", request);
+            self.feed.keep("request", request);
         }
         for waiting in turn.submitted.into_iter().chain(turn.waiting) {
             // Who waited may have gone.

@@ -47,7 +47,12 @@ function Session:note(event)
   if event.kind == 'turn_started' then
     self.running = true
   elseif TURN_ENDS[event.kind] then
-    self.running, self.asked = false, {}
+    self.running = false
+    -- A host reports each request that is over; what was asked outside of the turn stays open.
+    local extensions = self.about.extensions
+    if not (type(extensions) == 'table' and extensions.tackroom) then
+      self.asked = {}
+    end
   elseif event.kind == 'request' then
     table.insert(self.asked, asked.of(event.payload))
   elseif event.kind == 'request_resolved' then

@@ -67,7 +67,8 @@ export class Joined {
       case "turn_interrupted":
       case "turn_failed":
         this.isRunning = false;
-        this.asked = [];
+        // A host reports each request that is over; what was asked outside of the turn stays open.
+        if (!this.about.extensions?.tackroom) this.asked = [];
         break;
       case "request": {
         const asked = Asked.of(event.payload);
