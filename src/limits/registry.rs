@@ -12,6 +12,8 @@ pub const CHANGES_PENDING: usize = 4_096;
 pub const RECONCILE: Duration = Duration::from_secs(60);
 /// As above, if not everything can be watched.
 pub const RECONCILE_DEGRADED: Duration = Duration::from_secs(2);
+/// How often live processes are checked for having been stopped or continued while somebody watches.
+pub const STOPPED_LOOK: Duration = Duration::from_secs(2);
 /// When a file is looked at again that may say more than was read.
 pub const LOOK_AGAIN: Duration = Duration::from_millis(100);
 /// For so long after it was written a database's log may come to say more, without any event.

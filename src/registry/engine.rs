@@ -68,6 +68,7 @@ impl Engine {
             fingerprint: None,
             refresh: Refresh::No,
             processes: HashMap::new(),
+            stopped: BTreeSet::new(),
             incomplete: false,
         };
         std::thread::Builder::new().name("watch".to_owned()).spawn(move || thread.run())?;
@@ -112,6 +113,8 @@ struct Thread {
     refresh: Refresh,
     /// The processes whose end is waited for.
     processes: HashMap<i32, AbortHandle>,
+    /// Those of them that are stopped. A signal that stops or continues a process leaves no other trace.
+    stopped: BTreeSet<i32>,
     /// Whether some directory that matters is not watched.
     incomplete: bool,
 }
@@ -128,13 +131,17 @@ impl Thread {
         loop {
             let Some(registry) = self.registry.upgrade() else { return };
             self.arm(&registry);
-            self.await_exits(registry.processes());
+            let processes = registry.processes();
+            self.await_exits(&processes);
             let unsettled = registry.unsettled_roots();
             drop(registry);
             let pace = if self.incomplete { limits::RECONCILE_DEGRADED } else { limits::RECONCILE };
             let mut time = pace.saturating_sub(scanned.elapsed());
             if !unsettled.is_empty() {
                 time = time.min(limits::LOOK_AGAIN);
+            }
+            if !processes.is_empty() {
+                time = time.min(limits::STOPPED_LOOK);
             }
             let events = self.watches.watcher.wait(time);
             let signalled = std::mem::take(&mut *self.signals.inbox());
@@ -146,7 +153,9 @@ impl Thread {
             if summary.receipts {
                 self.signals.receipts.notify_one();
             }
-            summary.hints.live |= signalled.live;
+            let stopped = processes.into_iter().filter(|pid| process::is_stopped(*pid)).collect();
+            summary.hints.live |= signalled.live | (self.stopped != stopped);
+            self.stopped = stopped;
             summary.hints.roots.extend(unsettled);
             if let Some(observed) = signalled.observed {
                 registry.publisher().observe(observed);
@@ -195,7 +204,7 @@ impl Thread {
     }
 
     /// Waits for the ends of these processes, and of no others.
-    fn await_exits(&mut self, processes: BTreeSet<i32>) {
+    fn await_exits(&mut self, processes: &BTreeSet<i32>) {
         self.processes.retain(|pid, waiting| {
             let wanted = processes.contains(pid) && !waiting.is_finished();
             if !wanted {
@@ -203,7 +212,7 @@ impl Thread {
             }
             wanted
         });
-        for pid in processes {
+        for pid in processes.iter().copied() {
             self.processes.entry(pid).or_insert_with(|| {
                 let signals = self.signals.clone();
                 let waiting = async move {

@@ -61,6 +61,21 @@ fn a_session_lives_as_long_as_its_process() {
 }
 
 #[test]
+fn stopping_and_continuing_a_process_is_reported() {
+    let mut server = Spawn::empty().open();
+    let peer = Sleeper::start();
+    let pid = Pid::from_raw(peer.pid() as i32);
+    record(&server.home.claude(), peer.pid(), json!({ "sessionId": uuid(1), "status": "idle" }));
+    let mut folded = Folded::watch(&mut server, json!({}));
+    let id = format!("claude-code:{}", uuid(1));
+    assert_eq!(folded.states(), [(&*id, "idle")]);
+    for (signal, state) in [(Signal::SIGSTOP, "live"), (Signal::SIGCONT, "idle")] {
+        kill(pid, signal).unwrap();
+        assert_eq!(folded.take(&mut server)["entry"]["state"], state);
+    }
+}
+
+#[test]
 fn one_without_a_transcript_comes_and_goes_whole() {
     let mut server = Spawn::empty().open();
     let claude = server.home.claude();
