@@ -25,6 +25,7 @@ mod fault;
 mod feed;
 mod history;
 mod leases;
+mod pieces;
 #[cfg(test)]
 mod tests;
 

@@ -74,6 +74,12 @@ impl Scrub {
         clean
     }
 
+    /// How many bytes at the end of a text may be the start of the token, whose rest would follow.
+    pub fn start_at_end(&self, text: &str) -> usize {
+        let starts = (1..self.secret.len()).rev();
+        starts.into_iter().find(|length| text.as_bytes().ends_with(&self.secret[..*length])).unwrap_or_default()
+    }
+
     /// How many bytes spell the token at the beginning of a text.
     fn spelled_at(&self, text: &[u8]) -> Option<usize> {
         let mut at = 0;

@@ -38,6 +38,7 @@ impl Conversation {
         }
         let (give, given) = oneshot::channel();
         let (id, request) = ask(&mut state.approvals, give);
+        state.flush();
         state.publish("request", request);
         drop(tokio::spawn(carry(Arc::downgrade(self), id, given, answer)));
     }

@@ -5,13 +5,14 @@ mod news;
 mod streams;
 mod turns;
 
-use super::agent::{Agent, Ask, Facts, Gone, Told};
+use super::agent::{Agent, Ask, Event, Facts, Gone, Told};
 use super::approvals::{Approvals, Payload};
 use super::credentials::{Credential, Credentials, Grants};
 use super::descriptor::{Described, model};
 use super::fault::Fault;
 use super::feed::{Feed, payload};
 use super::leases::Leases;
+use super::pieces::Pieces;
 use super::{End, Options, Unattended};
 use crate::limits;
 use crate::protocol::Permission;
@@ -71,6 +72,7 @@ struct State {
     asks: Option<mpsc::Sender<Ask>>,
     facts: Facts,
     feed: Feed,
+    pieces: Pieces,
     leases: Leases,
     approvals: Approvals,
     credentials: Credentials,
@@ -134,6 +136,7 @@ impl Conversation {
             asks: Some(asks),
             facts,
             feed: Feed::new(&history, scrub.clone()),
+            pieces: Pieces::new(scrub.clone()),
             leases: Leases::new(options.lease_ttl),
             approvals: Approvals::default(),
             credentials: Credentials::new(&options.token),
@@ -166,8 +169,8 @@ impl Conversation {
                 next = told.recv() => next,
             };
             match next {
-                Some(Told::Event(event)) => self.lock().happened(event.kind, event.payload),
-                Some(Told::Outside(event)) => self.lock().tell(event.kind, event.payload),
+                Some(Told::Event(event)) => self.lock().happened(event, false),
+                Some(Told::Outside(event)) => self.lock().happened(event, true),
                 Some(Told::Working(is_working)) => self.lock().works(is_working),
                 Some(Told::Approval(approval)) => self.asked(approval),
                 Some(Told::Elicitation(elicitation)) => self.elicited(elicitation),
@@ -325,20 +328,34 @@ impl std::ops::DerefMut for Locked<'_> {
 }
 
 impl Locked<'_> {
-    /// Something happened in the conversation.
-    fn happened(&mut self, kind: &str, members: Payload) {
-        if let (Some(turn), "text_delta", Some(text)) =
-            (&mut self.turn, kind, members.get("text").and_then(Value::as_str))
-        {
-            turn.answered(text);
+    /// Something happened in the conversation, in a turn or outside of one.
+    fn happened(&mut self, event: Event, is_outside: bool) {
+        let events = self.pieces.take(event, is_outside);
+        self.tell_pieces(events);
+    }
+
+    /// Every message is at its end: what waited for its next piece is told.
+    fn flush(&mut self) {
+        let events = self.pieces.flush();
+        self.tell_pieces(events);
+    }
+
+    fn tell_pieces(&mut self, events: Vec<(Event, bool)>) {
+        for (Event { kind, payload }, is_outside) in events {
+            if let (Some(turn), "text_delta", false, Some(text)) =
+                (&mut self.turn, kind, is_outside, payload.get("text").and_then(Value::as_str))
+            {
+                turn.answered(text);
+            }
+            self.tell(kind, payload);
         }
-        self.tell(kind, members);
     }
 
     /// The agent began to work outside of a turn, or is done with that.
     fn works(&mut self, is_working: bool) {
         self.is_working = is_working;
         if !is_working && self.turn.is_none() {
+            self.flush();
             self.settle();
             for request in self.approvals.requests() {
                 self.feed.keep("request", request);
@@ -399,6 +416,7 @@ impl Locked<'_> {
             End::Gone(_) => super::agent::TurnEnd::Failed(message.to_owned()),
         };
         self.asks = None;
+        self.flush();
         self.withdraw_all("runtime_ended");
         self.turn_ended(turn);
         self.is_working = false;

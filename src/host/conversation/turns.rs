@@ -169,6 +169,7 @@ impl Conversation {
             said.insert("images".to_owned(), prompt.images.len().into());
         }
         state.ask(Ask::Prompt(prompt), "input")?;
+        state.flush();
         state.turn = Some(Turn { client_id: caller.client_id.clone(), submitted, ..Turn::default() });
         state.tell("user_message", said);
         state.tell("turn_started", versioned());
@@ -198,6 +199,7 @@ impl Locked<'_> {
 
     /// The turn is over: all of it becomes history, what was asked in it can still be seen, and its end is told.
     pub(super) fn turn_ended(&mut self, end: TurnEnd) {
+        self.flush();
         let Some(turn) = self.turn.take() else { return };
         self.withdraw_turn("turn_ended");
         self.settle();

@@ -78,6 +78,25 @@ fn a_question_outside_a_turn_waits_and_survives_a_turn() {
 }
 
 #[test]
+fn token_split_between_two_pieces_of_text_is_replaced() {
+    let home = Home::new();
+    let host = scripted(&home, &[], &Setup::default());
+    let receipt = host.receipt();
+    let token = receipt["token"].as_str().unwrap();
+    let (start, end) = token.split_at(token.len() / 2);
+    let mut anna = serve(home);
+    let at = join(&mut anna, host.id(), "anna");
+    submit(&mut anna, &at, &format!("say:_{start} usage say:{end} then say:_{start} say:{end}_end"));
+    for end in ["turn_succeeded", "turn_completed"] {
+        let told = anna.events_to(&at, end);
+        let pieces = told.iter().filter(|event| event["kind"] == "text_delta");
+        let said: String = pieces.map(|event| event["payload"]["text"].as_str().unwrap()).collect();
+        assert!(said.starts_with(" <token>"), "{end}");
+        assert!(!told.iter().any(|event| event.to_string().contains(token)), "{end}");
+    }
+}
+
+#[test]
 fn work_outside_a_turn_can_be_interrupted() {
     let home = Home::new();
     let host = scripted(&home, &[], &Setup::default());
