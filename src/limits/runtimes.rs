@@ -21,9 +21,14 @@ pub const RECEIPTS_LOCK_PAUSE: Duration = Duration::from_millis(2);
 
 /// How long a runtime is given to describe itself.
 pub const PROBE: Duration = Duration::from_secs(1);
-/// How long a list waits for that; the probe itself continues. One that was silent the last time is not waited for at all.
-pub const PROBE_LIST: Duration = Duration::from_millis(500);
-/// The same for the first state of a watch, which hears of it later.
+/// How long a list waits for that while no runtime has answered; the probe itself continues. One that was silent the last
+/// time is not waited for at all.
+pub const PROBE_LIST: Duration = Duration::from_millis(250);
+/// The same once others have answered, unless those took more than a part of this.
+pub const PROBE_OTHERS: Duration = Duration::from_millis(100);
+/// How many times longer than the others a runtime may take.
+pub const PROBE_SLOWER: u32 = 4;
+/// How long the first state of a watch waits, which hears of it later.
 pub const PROBE_WATCH: Duration = Duration::from_millis(100);
 /// How long a runtime that described itself is given to report its leases.
 pub const PROBE_LEASE: Duration = Duration::from_millis(250);

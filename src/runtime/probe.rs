@@ -33,6 +33,8 @@ struct Answers {
     reachable: Option<bool>,
     /// The probe that is on its way.
     probing: Option<watch::Receiver<Option<Outcome>>>,
+    /// What the running probe knows already: what the runtime does, but not its leases.
+    described: Option<Outcome>,
     /// What the last probe that ended came to.
     last: Option<Outcome>,
 }
@@ -83,17 +85,26 @@ impl Known {
         describe(&self.record, &looking(&self.record, &self.client)).await
     }
 
-    /// Asks it what it does, and waits so long for the answer, which is noted when it comes later. One that was silent the
-    /// last time, or whose process is stopped, is not waited for.
-    pub async fn probe(self: &Arc<Self>, patience: Duration) -> Outcome {
+    /// Asks it what it does, and waits for the answer, which is noted also when nobody waits any more. One that was silent
+    /// the last time, or whose process is stopped, is not waited for.
+    pub async fn probe(self: &Arc<Self>) -> Outcome {
         let (mut answer, is_silent) = self.begin();
-        let patience = if is_silent { Duration::ZERO } else { patience };
+        let patience = if is_silent { Duration::ZERO } else { limits::PROBE + limits::PROBE_LEASE };
         let answered = timeout(patience, answer.wait_for(Option::is_some)).await;
         let outcome = answered.ok().and_then(|changed| changed.ok().and_then(|outcome| outcome.clone()));
-        outcome.unwrap_or_else(|| {
-            self.state().reachable = Some(false);
-            Arc::new(self.failed(None))
-        })
+        outcome.unwrap_or_else(|| self.overdue(true))
+    }
+
+    /// What is known of one that has not answered in time. `is_silent`: nobody waits for it again until it answers.
+    pub fn overdue(&self, is_silent: bool) -> Outcome {
+        let mut state = self.state();
+        if let Some(described) = &state.described {
+            return described.clone();
+        }
+        state.silent |= is_silent;
+        state.reachable = Some(false);
+        drop(state);
+        Arc::new(self.failed(None))
     }
 
     /// The same, however long the probe takes; `None` where it failed.
@@ -120,7 +131,7 @@ impl Known {
         tokio::spawn(async move {
             let outcome = Arc::new(known.ask().await);
             let mut state = known.state();
-            (state.probing, state.last) = (None, Some(outcome.clone()));
+            (state.probing, state.described, state.last) = (None, None, Some(outcome.clone()));
             drop(state);
             // Nobody may wait any more.
             let _ = tell.send(Some(outcome));
@@ -133,6 +144,7 @@ impl Known {
         match timeout(limits::PROBE, describe(&self.record, &api)).await {
             Ok(Ok(descriptor)) => {
                 self.note(Sign::Contact);
+                self.state().described = Some(Arc::new(self.answered(descriptor.clone(), Err(None))));
                 self.answered(descriptor, self.lease(&api).await)
             }
             Ok(Err(error)) => {

@@ -20,6 +20,7 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 /// The runtimes of this machine, as far as they are published to this user.
@@ -174,17 +175,28 @@ impl Runtimes {
         Look(self.handle.clone(), self.handle.spawn(observe))
     }
 
-    /// Asks some runtimes what they do, all at once, and waits so long for each; answers in their order. One that has
-    /// failed for too long is forgotten.
+    /// Asks some runtimes what they do, all at once; answers in their order. It waits `patience` for them, and less where
+    /// others have answered: how long those took tells what to expect. One that has failed for too long is forgotten.
     pub async fn ask(self: &Arc<Self>, known: Vec<Arc<Known>>, patience: Duration) -> Observed {
+        let begun = Instant::now();
+        let mut until = begun + patience;
         let mut probes = JoinSet::new();
-        for (place, known) in known.into_iter().enumerate() {
-            probes.spawn(async move { (place, known.probe(patience).await, known) });
+        for (place, known) in known.iter().cloned().enumerate() {
+            probes.spawn(async move { (place, known.probe().await) });
         }
-        let mut probed = probes.join_all().await;
-        probed.sort_unstable_by_key(|(place, ..)| *place);
+        let mut outcomes: Vec<Option<Outcome>> = vec![None; known.len()];
+        while let Ok(Some(done)) = timeout_at(until, probes.join_next()).await {
+            let Ok((place, outcome)) = done else { continue };
+            if outcome.runtime.as_ref().is_some_and(|runtime| runtime.receipt.reachable == Some(true)) {
+                until = begun + patience.min(limits::PROBE_OTHERS.max(begun.elapsed() * limits::PROBE_SLOWER));
+            }
+            outcomes[place] = Some(outcome);
+        }
+        // A watch hears later of those that are only slow.
+        let is_silent = patience > limits::PROBE_WATCH;
         let mut observed = Observed::default();
-        for (_, outcome, known) in probed {
+        for (known, outcome) in known.into_iter().zip(outcomes) {
+            let outcome = outcome.unwrap_or_else(|| known.overdue(is_silent));
             observed.note(&outcome);
             if outcome.forget {
                 self.forget(&known).await;
