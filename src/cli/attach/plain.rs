@@ -19,6 +19,8 @@ use tokio::time::{Instant, sleep_until};
 
 /// How long a busy runtime is left alone before it is asked again.
 const BUSY: Duration = Duration::from_millis(500);
+/// How long the output has for what was said before a signal.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 /// Bytes that wait to be read, over which no more events are taken.
 const WAITING: usize = 64 << 10;
 
@@ -62,14 +64,21 @@ pub(super) async fn run(
     let mut plain = Plain { args, session, view, out, turn: None, refused: None, failed: false };
     plain.open(joined)?;
     let end = plain.follow(&mut lines, &mut output, signals).await;
-    if let Ok(Stop::Signal(signal)) = end {
-        return Ok(ExitCode::from(128 + signal));
-    }
     // However it ended, what was said is printed, also the line that was not yet at its end.
-    if !matches!(end, Err(Failure::Unread)) {
-        let rest = plain.view.finish();
-        plain.print(&rest);
-        drain(&mut output, &mut plain.out).await?;
+    let rest = plain.view.finish();
+    plain.print(&rest);
+    match end {
+        Err(Failure::Unread) => {}
+        Ok(Stop::Signal(signal)) => {
+            // The reader may be stuck, which must not keep this process from ending.
+            tokio::select! {
+                _ = drain(&mut output, &mut plain.out) => {}
+                _ = signals.next() => {}
+                () = tokio::time::sleep(LAST_WORDS) => {}
+            }
+            return Ok(ExitCode::from(128 + signal));
+        }
+        _ => drain(&mut output, &mut plain.out).await?,
     }
     end.map(|_| if plain.failed { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
 }

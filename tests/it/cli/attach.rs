@@ -314,6 +314,20 @@ fn runtime_that_dies_within_a_line_leaves_what_it_said() {
     assert_eq!((run.code, run.out.as_str()), (1, "whole\nhalf a li\n"), "{}", run.err);
 }
 
+#[test]
+fn signal_within_a_line_leaves_what_was_said() {
+    for (signal, code) in [(Signal::SIGTERM, 143), (Signal::SIGHUP, 129), (Signal::SIGINT, 130)] {
+        let home = Home::new();
+        let runtime = start(&home, options());
+        let mut reading = reading(attach(&home, &[]));
+        runtime.emit("text_delta", json!({ "text": "whole\nhalf a li" }));
+        assert_eq!(reading.line(), "whole");
+        reading.signal(signal);
+        let run = reading.rest(&home);
+        assert_eq!((run.code, run.out.as_str()), (code, "half a li\n"), "{}", run.err);
+    }
+}
+
 /// A program that is attached and read line by line.
 fn reading(command: Command) -> Reading {
     let mut reading = Reading::start(command);
