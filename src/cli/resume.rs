@@ -76,6 +76,7 @@ fn why_not(entry: &Entry) -> String {
             }
             None => format!("{id} is a subagent and goes on only with its session"),
         },
+        _ if entry.runtime_id.is_some() => live::already(entry),
         _ if entry.location.is_none() => {
             format!("{id} is running and has written nothing yet; go to the terminal that it runs in")
         }

@@ -1,5 +1,7 @@
 use super::{Home, NEWEST, OLDER, WAITER, copy, three};
 use crate::support::Pty;
+use crate::support::inventory::{hosting, receipts_in};
+use crate::support::runtime::Runtime;
 use serde_json::json;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -122,6 +124,12 @@ fn what_cannot_be_resumed_says_why() {
     let run = home.run(&["resume", WAITER]);
     assert_eq!(run.code, 1);
     assert!(run.err.contains("is running and has written nothing yet"), "{}", run.err);
+
+    let runtime = Runtime::start(hosting("no-file-of-it", "hosted-1", "/w"));
+    runtime.publish(&receipts_in(home.path()));
+    let run = home.run(&["resume", "hosted-1"]);
+    assert_eq!(run.code, 1);
+    assert!(run.err.contains("`tackroom attach hosted-1`"), "{}", run.err);
 }
 
 #[test]
