@@ -89,6 +89,9 @@ impl Form {
             field.is_other = question.is_some_and(|question| field.completes(question));
             fields.push(field);
         }
+        // A required value that no property describes is required all the same.
+        let undescribed = required.iter().filter(|name| schema["properties"].get(**name).is_none());
+        fields.extend(undescribed.map(|name| Field::of(name, &Value::Null, true)));
         Self { fields }
     }
 
@@ -426,6 +429,9 @@ mod tests {
         let form = one(json!({ "type": "string" }));
         assert_eq!(form.complete(Some(&json!({}))), Err("x is required".to_owned()));
         assert_eq!(form.complete(None), Err("x is required".to_owned()));
+        let undescribed = Form::of(&json!({ "properties": { "x": { "type": "string" } }, "required": ["y"] }));
+        assert_eq!(undescribed.complete(Some(&json!({ "x": "1" }))), Err("y is required".to_owned()));
+        assert!(undescribed.complete(Some(&json!({ "y": 1 }))).is_ok());
         let unknown = form.complete(Some(&json!({ "x": "a", "y": "b" })));
         assert_eq!(unknown, Err("the form has no field \"y\"; it has x".to_owned()));
         assert_eq!(two_questions().complete(None), Ok(Map::new()));
