@@ -49,6 +49,7 @@ fn a_conversation_is_busy_while_a_live_gateway_is_at_it() {
     home.gateway("gateway.0011aabb.lock", home.record(pid, json!({})));
     let expected = Live {
         status: Some(ActivityStatus::Busy),
+        since_ms: Some(LATER),
         workspace: home.list().of(TOOL).workspace.clone(),
         ..Live::new(Harness::OpenClaw, TOOL, ActivitySource::Lock, pid)
     };
