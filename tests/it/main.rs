@@ -18,6 +18,7 @@ mod descriptors;
 mod examples;
 mod framing;
 mod fuzz_corpus;
+mod guides;
 mod host;
 mod host_agent;
 mod hostile_databases;
