@@ -77,10 +77,11 @@ struct Call<'a, P> {
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Answer<'a> {
-    #[serde(borrow, default)]
+    #[serde(default)]
     result: Option<&'a RawValue>,
-    #[serde(borrow, default)]
+    #[serde(default)]
     error: Option<&'a RawValue>,
 }
 

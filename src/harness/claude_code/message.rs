@@ -75,12 +75,13 @@ fn queued(attachment: &RawValue) -> Option<Vec<Block>> {
 
 fn queued_content(attachment: &RawValue) -> Option<&RawValue> {
     #[derive(Deserialize)]
+    #[serde(bound(deserialize = "'de: 'a"))]
     struct Queued<'a> {
-        #[serde(borrow, rename = "type")]
+        #[serde(rename = "type")]
         kind: &'a RawValue,
-        #[serde(borrow, default)]
+        #[serde(default)]
         prompt: Option<&'a RawValue>,
-        #[serde(borrow, default, rename = "commandMode")]
+        #[serde(default, rename = "commandMode")]
         mode: Option<&'a RawValue>,
     }
     let queued: Queued<'_> = serde_json::from_str(attachment.get()).ok()?;
@@ -103,26 +104,18 @@ fn blocks(content: Option<&RawValue>) -> Vec<Block> {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Parts<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Option<&'a RawValue>,
-    #[serde(borrow)]
     text: Option<&'a RawValue>,
-    #[serde(borrow)]
     thinking: Option<&'a RawValue>,
-    #[serde(borrow)]
     id: Option<&'a RawValue>,
-    #[serde(borrow)]
     name: Option<&'a RawValue>,
-    #[serde(borrow)]
     input: Option<&'a RawValue>,
-    #[serde(borrow)]
     tool_use_id: Option<&'a RawValue>,
-    #[serde(borrow)]
     is_error: Option<&'a RawValue>,
-    #[serde(borrow)]
     content: Option<&'a RawValue>,
-    #[serde(borrow)]
     source: Option<&'a RawValue>,
 }
 
@@ -163,12 +156,13 @@ fn other(kind: &str, raw: &RawValue) -> Block {
 
 fn image(source: &RawValue) -> Option<Block> {
     #[derive(Deserialize)]
+    #[serde(bound(deserialize = "'de: 'a"))]
     struct Source<'a> {
-        #[serde(borrow, default)]
+        #[serde(default)]
         media_type: Option<&'a RawValue>,
-        #[serde(borrow, default)]
+        #[serde(default)]
         data: Option<&'a RawValue>,
-        #[serde(borrow, default)]
+        #[serde(default)]
         url: Option<&'a RawValue>,
     }
     let source: Source<'_> = serde_json::from_str(source.get()).ok()?;

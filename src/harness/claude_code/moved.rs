@@ -64,10 +64,9 @@ impl Moves {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Worktree<'a> {
-    #[serde(borrow)]
     original_cwd: Option<&'a RawValue>,
-    #[serde(borrow)]
     worktree_path: Option<&'a RawValue>,
 }
 

@@ -8,74 +8,64 @@ use std::borrow::Cow;
 
 /// A record, as far as it matters here. Every member may be of any kind.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Record<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub kind: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub timestamp: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub cwd: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub uuid: Option<&'a RawValue>,
-    #[serde(borrow, rename = "parentUuid")]
+    #[serde(rename = "parentUuid")]
     pub parent: Option<&'a RawValue>,
-    #[serde(borrow, rename = "logicalParentUuid")]
+    #[serde(rename = "logicalParentUuid")]
     pub logical_parent: Option<&'a RawValue>,
-    #[serde(borrow, rename = "isSidechain")]
+    #[serde(rename = "isSidechain")]
     pub is_sidechain: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub content: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub attachment: Option<&'a RawValue>,
-    #[serde(borrow, rename = "sessionId")]
+    #[serde(rename = "sessionId")]
     pub session_id: Option<&'a RawValue>,
-    #[serde(borrow, rename = "isMeta")]
+    #[serde(rename = "isMeta")]
     pub is_meta: Option<&'a RawValue>,
-    #[serde(borrow, rename = "isCompactSummary")]
+    #[serde(rename = "isCompactSummary")]
     pub is_compact_summary: Option<&'a RawValue>,
-    #[serde(borrow, rename = "turnOrigin")]
+    #[serde(rename = "turnOrigin")]
     pub turn_origin: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub origin: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub message: Option<&'a RawValue>,
-    #[serde(borrow, rename = "customTitle")]
+    #[serde(rename = "customTitle")]
     pub custom_title: Option<&'a RawValue>,
-    #[serde(borrow, rename = "aiTitle")]
+    #[serde(rename = "aiTitle")]
     pub ai_title: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub summary: Option<&'a RawValue>,
-    #[serde(borrow, rename = "continuedInSessionId")]
+    #[serde(rename = "continuedInSessionId")]
     pub continued_in: Option<&'a RawValue>,
-    #[serde(borrow, rename = "relocatedCwd")]
+    #[serde(rename = "relocatedCwd")]
     pub relocated_cwd: Option<&'a RawValue>,
-    #[serde(borrow, rename = "worktreeSession")]
+    #[serde(rename = "worktreeSession")]
     pub worktree: Option<&'a RawValue>,
-    #[serde(borrow, rename = "forkedFrom")]
+    #[serde(rename = "forkedFrom")]
     pub forked_from: Option<&'a RawValue>,
-    #[serde(borrow, rename = "teamName")]
+    #[serde(rename = "teamName")]
     pub team: Option<&'a RawValue>,
-    #[serde(borrow, rename = "agentName")]
+    #[serde(rename = "agentName")]
     pub agent: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct MessageBody<'a> {
-    #[serde(borrow)]
     pub id: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub model: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub stop_reason: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub content: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Block<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub kind: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub text: Option<&'a RawValue>,
 }
 

@@ -25,49 +25,34 @@ pub(super) enum Told {
 /// A line: the record around an item, or in the oldest generation the item itself.
 #[derive(Default, Deserialize)]
 #[serde(default)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Line<'a> {
-    #[serde(borrow)]
     timestamp: Option<&'a RawValue>,
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Option<&'a RawValue>,
-    #[serde(borrow)]
     payload: Option<&'a RawValue>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Item<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Option<&'a RawValue>,
-    #[serde(borrow)]
     id: Option<&'a RawValue>,
-    #[serde(borrow)]
     role: Option<&'a RawValue>,
-    #[serde(borrow)]
     content: Option<&'a RawValue>,
-    #[serde(borrow)]
     call_id: Option<&'a RawValue>,
-    #[serde(borrow)]
     name: Option<&'a RawValue>,
-    #[serde(borrow)]
     arguments: Option<&'a RawValue>,
-    #[serde(borrow)]
     input: Option<&'a RawValue>,
-    #[serde(borrow)]
     action: Option<&'a RawValue>,
-    #[serde(borrow)]
     output: Option<&'a RawValue>,
-    #[serde(borrow)]
     tools: Option<&'a RawValue>,
-    #[serde(borrow)]
     result: Option<&'a RawValue>,
-    #[serde(borrow)]
     summary: Option<&'a RawValue>,
-    #[serde(borrow)]
     message: Option<&'a RawValue>,
-    #[serde(borrow)]
     num_turns: Option<&'a RawValue>,
-    #[serde(borrow)]
     model: Option<&'a RawValue>,
 }
 
@@ -251,10 +236,10 @@ impl Item<'_> {
     /// What a tool answered: a text, parts, or an object with either.
     fn answer(&self, output: Option<&RawValue>) -> Block {
         #[derive(Deserialize)]
+        #[serde(bound(deserialize = "'de: 'a"))]
         struct Wrapped<'a> {
-            #[serde(borrow)]
             content: &'a RawValue,
-            #[serde(borrow, default)]
+            #[serde(default)]
             success: Option<&'a RawValue>,
         }
         let object = output.filter(|output| output.get().starts_with('{'));
@@ -289,12 +274,11 @@ fn blocks(content: Option<&RawValue>) -> Vec<Block> {
 fn part(raw: &RawValue) -> Block {
     #[derive(Default, Deserialize)]
     #[serde(default)]
+    #[serde(bound(deserialize = "'de: 'a"))]
     struct Part<'a> {
-        #[serde(borrow, rename = "type")]
+        #[serde(rename = "type")]
         kind: Option<&'a RawValue>,
-        #[serde(borrow)]
         text: Option<&'a RawValue>,
-        #[serde(borrow)]
         image_url: Option<&'a RawValue>,
     }
     let part: Part<'_> = serde_json::from_str(raw.get()).unwrap_or_default();

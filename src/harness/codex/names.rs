@@ -27,10 +27,11 @@ const GIVEN: u8 = 3;
 /// The names of the index, to which each renaming adds a line.
 pub(super) fn index(path: &Path) -> Result<Vec<Name>, ReadError> {
     #[derive(Deserialize)]
+    #[serde(bound(deserialize = "'de: 'a"))]
     struct Line<'a> {
-        #[serde(borrow, default)]
+        #[serde(default)]
         id: Option<&'a RawValue>,
-        #[serde(borrow, default)]
+        #[serde(default)]
         thread_name: Option<&'a RawValue>,
     }
     let mut file = open_regular(path)?;

@@ -43,14 +43,15 @@ pub(super) static NEEDLES: LazyLock<Needles> = LazyLock::new(|| Needles {
 
 /// One line.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Record<'a> {
-    #[serde(borrow, default)]
+    #[serde(default)]
     timestamp: Option<&'a RawValue>,
-    #[serde(borrow, default)]
+    #[serde(default)]
     ordinal: Option<&'a RawValue>,
-    #[serde(borrow, default, rename = "type")]
+    #[serde(default, rename = "type")]
     kind: Option<&'a RawValue>,
-    #[serde(borrow, default)]
+    #[serde(default)]
     payload: Option<Payload<'a>>,
     #[serde(skip)]
     bare: bool,
@@ -59,42 +60,26 @@ pub(super) struct Record<'a> {
 /// What a record is about: the members of all kinds together.
 #[derive(Default, Deserialize)]
 #[serde(default)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Payload<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Option<&'a RawValue>,
-    #[serde(borrow)]
     id: Option<&'a RawValue>,
-    #[serde(borrow)]
     timestamp: Option<&'a RawValue>,
-    #[serde(borrow)]
     cwd: Option<&'a RawValue>,
-    #[serde(borrow)]
     model: Option<&'a RawValue>,
-    #[serde(borrow)]
     source: Option<&'a RawValue>,
-    #[serde(borrow)]
     thread_source: Option<&'a RawValue>,
-    #[serde(borrow)]
     forked_from_id: Option<&'a RawValue>,
-    #[serde(borrow)]
     parent_thread_id: Option<&'a RawValue>,
-    #[serde(borrow)]
     history_base: Option<&'a RawValue>,
-    #[serde(borrow)]
     attached_thread: Option<&'a RawValue>,
-    #[serde(borrow)]
     num_turns: Option<&'a RawValue>,
-    #[serde(borrow)]
     replacement_history: Option<&'a RawValue>,
-    #[serde(borrow)]
     role: Option<&'a RawValue>,
-    #[serde(borrow)]
     message: Option<&'a RawValue>,
-    #[serde(borrow)]
     content: Option<&'a RawValue>,
-    #[serde(borrow)]
     item: Option<&'a RawValue>,
-    #[serde(borrow)]
     internal_chat_message_metadata_passthrough: Option<&'a RawValue>,
 }
 

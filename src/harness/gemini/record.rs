@@ -17,38 +17,32 @@ const FILES: [&str; 2] = ["--- Content from referenced files ---", "--- End of c
 
 /// A record, as far as it matters here. Every member may be of any kind.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Record<'a> {
-    #[serde(borrow, rename = "sessionId")]
+    #[serde(rename = "sessionId")]
     pub session_id: Option<&'a RawValue>,
-    #[serde(borrow, rename = "projectHash")]
+    #[serde(rename = "projectHash")]
     pub project_hash: Option<&'a RawValue>,
-    #[serde(borrow, rename = "startTime")]
+    #[serde(rename = "startTime")]
     pub start_time: Option<&'a RawValue>,
-    #[serde(borrow, rename = "lastUpdated")]
+    #[serde(rename = "lastUpdated")]
     pub last_updated: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub summary: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub messages: Option<&'a RawValue>,
-    #[serde(borrow, rename = "$set")]
+    #[serde(rename = "$set")]
     pub set: Option<&'a RawValue>,
-    #[serde(borrow, rename = "$rewindTo")]
+    #[serde(rename = "$rewindTo")]
     pub rewind_to: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub id: Option<&'a RawValue>,
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Option<&'a RawValue>,
-    #[serde(borrow)]
     timestamp: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub content: Option<&'a RawValue>,
-    #[serde(borrow, rename = "displayContent")]
+    #[serde(rename = "displayContent")]
     display: Option<&'a RawValue>,
-    #[serde(borrow)]
     model: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub thoughts: Option<&'a RawValue>,
-    #[serde(borrow, rename = "toolCalls")]
+    #[serde(rename = "toolCalls")]
     pub tool_calls: Option<&'a RawValue>,
 }
 
@@ -160,12 +154,11 @@ pub(super) fn time(raw: Option<&RawValue>) -> Option<i64> {
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Part<'a> {
-    #[serde(borrow)]
     text: Option<&'a RawValue>,
-    #[serde(borrow)]
     thought: Option<&'a RawValue>,
-    #[serde(borrow, rename = "functionResponse")]
+    #[serde(rename = "functionResponse")]
     result: Option<&'a RawValue>,
 }
 

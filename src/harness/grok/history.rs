@@ -8,24 +8,17 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Record<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Option<&'a RawValue>,
-    #[serde(borrow)]
     content: Option<&'a RawValue>,
-    #[serde(borrow)]
     prompt_index: Option<&'a RawValue>,
-    #[serde(borrow)]
     synthetic_reason: Option<&'a RawValue>,
-    #[serde(borrow)]
     tool_calls: Option<&'a RawValue>,
-    #[serde(borrow)]
     tool_call_id: Option<&'a RawValue>,
-    #[serde(borrow)]
     model_id: Option<&'a RawValue>,
-    #[serde(borrow)]
     text: Option<&'a RawValue>,
-    #[serde(borrow)]
     summary: Option<&'a RawValue>,
 }
 
@@ -55,12 +48,10 @@ impl Record<'_> {
 
     fn calls(&self) -> Vec<Block> {
         #[derive(Deserialize)]
+        #[serde(bound(deserialize = "'de: 'a"))]
         struct Call<'a> {
-            #[serde(borrow)]
             id: Option<&'a RawValue>,
-            #[serde(borrow)]
             name: Option<&'a RawValue>,
-            #[serde(borrow)]
             arguments: Option<&'a RawValue>,
         }
         let Some(list) = self.tool_calls else { return Vec::new() };

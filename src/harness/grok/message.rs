@@ -64,18 +64,15 @@ pub(super) fn blocks(raw: &RawValue) -> Vec<Block> {
 
 fn block(raw: &RawValue) -> Block {
     #[derive(Deserialize)]
+    #[serde(bound(deserialize = "'de: 'a"))]
     struct Fields<'a> {
-        #[serde(borrow, rename = "type")]
+        #[serde(rename = "type")]
         kind: Option<&'a RawValue>,
-        #[serde(borrow)]
         text: Option<&'a RawValue>,
-        #[serde(borrow)]
         content: Option<&'a RawValue>,
-        #[serde(borrow, rename = "mimeType")]
+        #[serde(rename = "mimeType")]
         media_type: Option<&'a RawValue>,
-        #[serde(borrow)]
         data: Option<&'a RawValue>,
-        #[serde(borrow)]
         uri: Option<&'a RawValue>,
     }
     let Ok(fields) = serde_json::from_str::<Fields<'_>>(raw.get()) else { return other("unknown", raw) };

@@ -23,20 +23,18 @@ struct Params<'a> {
 
 /// An update, as far as it matters here. What a tool answered may be large, so it stays raw until it is wanted.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Update<'a> {
-    #[serde(borrow, rename = "sessionUpdate")]
+    #[serde(rename = "sessionUpdate")]
     kind: Option<&'a RawValue>,
-    #[serde(borrow)]
     content: Option<&'a RawValue>,
-    #[serde(borrow, rename = "toolCallId")]
+    #[serde(rename = "toolCallId")]
     call: Option<&'a RawValue>,
-    #[serde(borrow)]
     title: Option<&'a RawValue>,
-    #[serde(borrow)]
     status: Option<&'a RawValue>,
-    #[serde(borrow, rename = "rawInput")]
+    #[serde(rename = "rawInput")]
     input: Option<&'a RawValue>,
-    #[serde(borrow, rename = "rawOutput")]
+    #[serde(rename = "rawOutput")]
     output: Option<&'a RawValue>,
     #[serde(default, rename = "_meta")]
     meta: Value,
@@ -120,12 +118,11 @@ impl Update<'_> {
 /// What a tool answered that shows nothing: the text that the model got.
 fn answered(raw: &RawValue) -> Vec<Block> {
     #[derive(Deserialize)]
+    #[serde(bound(deserialize = "'de: 'a"))]
     struct Output<'a> {
-        #[serde(borrow, rename = "type")]
+        #[serde(rename = "type")]
         kind: Option<&'a RawValue>,
-        #[serde(borrow)]
         output_for_prompt: Option<&'a RawValue>,
-        #[serde(borrow)]
         text: Option<&'a RawValue>,
     }
     let output = serde_json::from_str::<Output<'_>>(raw.get()).ok();

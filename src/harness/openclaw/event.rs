@@ -9,50 +9,40 @@ use std::borrow::Cow;
 
 /// An event, as far as it matters here. Every member may be of any kind.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Fields<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Option<&'a RawValue>,
-    #[serde(borrow)]
     id: Option<&'a RawValue>,
-    #[serde(borrow, rename = "parentId")]
+    #[serde(rename = "parentId")]
     parent: Option<&'a RawValue>,
-    #[serde(borrow)]
     timestamp: Option<&'a RawValue>,
-    #[serde(borrow)]
     cwd: Option<&'a RawValue>,
-    #[serde(borrow, rename = "targetId")]
+    #[serde(rename = "targetId")]
     target: Option<&'a RawValue>,
-    #[serde(borrow, rename = "appendMode")]
+    #[serde(rename = "appendMode")]
     append_mode: Option<&'a RawValue>,
-    #[serde(borrow)]
     message: Option<&'a RawValue>,
-    #[serde(borrow)]
     summary: Option<&'a RawValue>,
-    #[serde(borrow)]
     content: Option<&'a RawValue>,
-    #[serde(borrow, rename = "traceSchema")]
+    #[serde(rename = "traceSchema")]
     trace: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Body<'a> {
-    #[serde(borrow)]
     role: Option<&'a RawValue>,
-    #[serde(borrow)]
     content: Option<&'a RawValue>,
-    #[serde(borrow)]
     summary: Option<&'a RawValue>,
-    #[serde(borrow)]
     timestamp: Option<&'a RawValue>,
-    #[serde(borrow)]
     provider: Option<&'a RawValue>,
-    #[serde(borrow)]
     model: Option<&'a RawValue>,
-    #[serde(borrow, rename = "toolCallId")]
+    #[serde(rename = "toolCallId")]
     call: Option<&'a RawValue>,
-    #[serde(borrow, rename = "toolName")]
+    #[serde(rename = "toolName")]
     tool: Option<&'a RawValue>,
-    #[serde(borrow, rename = "isError")]
+    #[serde(rename = "isError")]
     is_error: Option<&'a RawValue>,
 }
 
@@ -236,22 +226,17 @@ fn blocks(raw: &RawValue) -> Vec<Block> {
 
 fn block(raw: &RawValue) -> Block {
     #[derive(Deserialize)]
+    #[serde(bound(deserialize = "'de: 'a"))]
     struct Fields<'a> {
-        #[serde(borrow, rename = "type")]
+        #[serde(rename = "type")]
         kind: Option<&'a RawValue>,
-        #[serde(borrow)]
         text: Option<&'a RawValue>,
-        #[serde(borrow)]
         thinking: Option<&'a RawValue>,
-        #[serde(borrow)]
         id: Option<&'a RawValue>,
-        #[serde(borrow)]
         name: Option<&'a RawValue>,
-        #[serde(borrow)]
         arguments: Option<&'a RawValue>,
-        #[serde(borrow)]
         data: Option<&'a RawValue>,
-        #[serde(borrow, rename = "mimeType")]
+        #[serde(rename = "mimeType")]
         media_type: Option<&'a RawValue>,
     }
     let Ok(fields) = serde_json::from_str::<Fields<'_>>(raw.get()) else { return other("unknown", raw) };

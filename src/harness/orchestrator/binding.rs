@@ -15,10 +15,9 @@ use std::path::Path;
 /// A row, as the orchestrator's forerunner has it too; what is the orchestrator's own lies under `metadata`. Every
 /// member may be of any kind.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Entry<'a> {
-    #[serde(borrow)]
     display_name: Option<&'a RawValue>,
-    #[serde(borrow)]
     metadata: Option<&'a RawValue>,
 }
 
@@ -29,28 +28,24 @@ struct Metadata<'a> {
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Slot<'a> {
-    #[serde(borrow)]
     slot: Option<&'a RawValue>,
-    #[serde(borrow)]
     binding: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Binding<'a> {
-    #[serde(borrow)]
     worker: Option<&'a RawValue>,
-    #[serde(borrow)]
     started_at: Option<&'a RawValue>,
-    #[serde(borrow)]
     last_activity_at: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Worker<'a> {
-    #[serde(borrow)]
     harness: Option<&'a RawValue>,
-    #[serde(borrow)]
     session_id: Option<&'a RawValue>,
 }
 

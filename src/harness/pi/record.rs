@@ -8,43 +8,33 @@ use std::borrow::Cow;
 
 /// A line, as far as it matters here. Every member may be of any kind.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Record<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub id: Option<&'a RawValue>,
-    #[serde(borrow, rename = "parentId")]
+    #[serde(rename = "parentId")]
     pub parent_id: Option<&'a RawValue>,
-    #[serde(borrow)]
     timestamp: Option<&'a RawValue>,
-    #[serde(borrow)]
     version: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub cwd: Option<&'a RawValue>,
-    #[serde(borrow, rename = "parentSession")]
+    #[serde(rename = "parentSession")]
     pub parent_session: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub name: Option<&'a RawValue>,
-    #[serde(borrow, rename = "modelId")]
+    #[serde(rename = "modelId")]
     pub model_id: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub summary: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub content: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub message: Option<&'a RawValue>,
 }
 
 /// What a person or a model said.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Spoken<'a> {
-    #[serde(borrow)]
     role: Option<&'a RawValue>,
-    #[serde(borrow)]
     content: Option<&'a RawValue>,
-    #[serde(borrow)]
     timestamp: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub model: Option<&'a RawValue>,
 }
 
@@ -86,10 +76,10 @@ impl<'a> Spoken<'a> {
     /// The text, of its own or of text blocks.
     pub(super) fn text(&self) -> Option<Cow<'a, str>> {
         #[derive(Deserialize)]
+        #[serde(bound(deserialize = "'de: 'a"))]
         struct Block<'a> {
-            #[serde(borrow, rename = "type")]
+            #[serde(rename = "type")]
             kind: Option<&'a RawValue>,
-            #[serde(borrow)]
             text: Option<&'a RawValue>,
         }
         let content = self.content?;

@@ -19,18 +19,13 @@ const OPENING: u64 = 2;
 
 /// The small files of a family, as far as they matter here. Every member may be of any kind.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Side<'a> {
-    #[serde(borrow)]
     title: Option<&'a RawValue>,
-    #[serde(borrow)]
     forked_from: Option<&'a RawValue>,
-    #[serde(borrow)]
     timestamp_ms: Option<&'a RawValue>,
-    #[serde(borrow)]
     model: Option<&'a RawValue>,
-    #[serde(borrow)]
     served_model: Option<&'a RawValue>,
-    #[serde(borrow)]
     messages: Option<&'a RawValue>,
 }
 

@@ -16,10 +16,9 @@ type Object = Map<String, Value>;
 
 /// A line, as far as a list needs it.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Line<'a> {
-    #[serde(borrow)]
     role: Option<&'a RawValue>,
-    #[serde(borrow)]
     content: Option<&'a RawValue>,
 }
 

@@ -35,16 +35,14 @@ pub(super) fn too_long(beginning: &[u8]) -> Message {
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Envelope<'a> {
-    #[serde(borrow, default, deserialize_with = "present")]
+    #[serde(default, deserialize_with = "present")]
     id: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
+    #[serde(default, deserialize_with = "present")]
     method: Option<&'a RawValue>,
-    #[serde(borrow)]
     params: Option<&'a RawValue>,
-    #[serde(borrow)]
     result: Option<&'a RawValue>,
-    #[serde(borrow)]
     error: Option<&'a RawValue>,
 }
 

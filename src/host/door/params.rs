@@ -14,16 +14,12 @@ use serde_json::value::RawValue;
 
 /// The members that any method takes, not yet read. A `null` is as good as nothing.
 #[derive(Default, Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Params<'a> {
-    #[serde(borrow)]
     limit: Option<&'a RawValue>,
-    #[serde(borrow)]
     prompt: Option<&'a RawValue>,
-    #[serde(borrow)]
     image_urls: Option<&'a RawValue>,
-    #[serde(borrow)]
     response: Option<&'a RawValue>,
-    #[serde(borrow)]
     operation: Option<&'a RawValue>,
 }
 

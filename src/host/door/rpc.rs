@@ -11,11 +11,10 @@ use serde_json::value::RawValue;
 
 /// A request. Other members are ignored, `jsonrpc` among them. What is not needed of it is never built.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct RpcRequest<'a> {
-    #[serde(borrow)]
     id: &'a RawValue,
     method: String,
-    #[serde(borrow)]
     params: Option<&'a RawValue>,
 }
 
