@@ -45,6 +45,9 @@ impl Pieces {
             piece.set_text(&(held.text().to_owned() + piece.text()));
         }
         let clean = String::from_utf8_lossy(&self.scrub.clean(piece.text().into())).into_owned();
+        if clean != piece.text() {
+            piece.set_text(&clean);
+        }
         let waiting = self.scrub.start_at_end(&clean);
         if waiting > 0 {
             let (now, later) = clean.split_at(clean.len() - waiting);

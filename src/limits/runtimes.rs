@@ -23,7 +23,7 @@ pub const RECEIPTS_LOCK_PAUSE: Duration = Duration::from_millis(2);
 pub const PROBE: Duration = Duration::from_secs(1);
 /// How long a list waits for that while no runtime has answered; the probe itself continues. One that was silent the last
 /// time is not waited for at all.
-pub const PROBE_LIST: Duration = Duration::from_millis(250);
+pub const PROBE_LIST: Duration = Duration::from_millis(500);
 /// The same once others have answered, unless those took more than a part of this.
 pub const PROBE_OTHERS: Duration = Duration::from_millis(100);
 /// How many times longer than the others a runtime may take.
