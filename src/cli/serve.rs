@@ -9,7 +9,7 @@ use crate::protocol::{AuthorityRequest, Harness, Limits, Permission};
 use crate::rpc::{self, End, Framing};
 use crate::service::{Agent, Config, Service};
 use clap::{Args, ValueEnum};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -108,7 +108,8 @@ fn parse_agent(text: &str) -> Result<Agent, String> {
 
 /// Returns the limits, with those lowered that `--limit` names.
 fn lower(flags: &[String]) -> Result<Limits, String> {
-    let mut limits = limits::DEFAULT;
+    let by_name = serde_json::to_value(limits::DEFAULT).and_then(serde_json::from_value);
+    let mut limits: BTreeMap<String, usize> = by_name.map_err(|error| error.to_string())?;
     for flag in flags {
         let (name, value) = flag.split_once('=').ok_or_else(|| format!("--limit {flag}: write it as NAME=VALUE"))?;
         let limit = limits.get_mut(name);
@@ -119,7 +120,7 @@ fn lower(flags: &[String]) -> Result<Limits, String> {
             _ => return Err(format!("--limit {name}: from 1 to {limit}, not `{value}`")),
         }
     }
-    Ok(limits)
+    serde_json::to_value(limits).and_then(serde_json::from_value).map_err(|error| error.to_string())
 }
 
 fn serve(config: Config, framing: FramingArg) -> std::io::Result<ExitCode> {

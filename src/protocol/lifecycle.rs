@@ -125,36 +125,6 @@ pub struct Limits {
     pub courier_ms: usize,
 }
 
-impl Limits {
-    /// Returns the limit that has this name on the wire.
-    pub fn get_mut(&mut self, name: &str) -> Option<&mut usize> {
-        // A new limit does not compile until it has its row.
-        let Self {
-            frame_bytes,
-            page_max,
-            requests_in_flight,
-            batch_max,
-            message_bytes,
-            attachments,
-            subscriptions,
-            watches,
-            courier_ms,
-        } = self;
-        Some(match name {
-            "frameBytes" => frame_bytes,
-            "pageMax" => page_max,
-            "requestsInFlight" => requests_in_flight,
-            "batchMax" => batch_max,
-            "messageBytes" => message_bytes,
-            "attachments" => attachments,
-            "subscriptions" => subscriptions,
-            "watches" => watches,
-            "courierMs" => courier_ms,
-            _ => return None,
-        })
-    }
-}
-
 /// Params of `authority/narrow`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
