@@ -462,7 +462,7 @@ fn a_runtime_is_named_in_many_ways() {
     drop(runtime);
     let run = home.run(&["attach", session]);
     assert_eq!(run.code, 3);
-    assert!(run.err.contains("`tackroom resume`"), "{}", run.err);
+    assert!(run.err.contains("`tackroom resume claude-code:"), "{}", run.err);
     // A live session that is not a runtime takes messages where it can, and is not to be resumed.
     let socket = home.path().join("a.sock");
     let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
