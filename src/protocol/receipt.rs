@@ -219,7 +219,7 @@ pub struct UnregisterParams {
 pub struct ForgetParams {
     /// The endpoint of the receipt.
     pub endpoint: String,
-    /// Remove the receipt even if its owner is running and answers. Default false.
+    /// Remove the receipt even if its owner, which may be suspended, is running; otherwise the call fails with `busy`. Default false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub force: Option<bool>,
 }

@@ -1616,7 +1616,7 @@ export interface UnregisterParams {
 export interface ForgetParams {
   /** The endpoint of the receipt. */
   endpoint: string;
-  /** Remove the receipt even if its owner is running and answers. Default false. */
+  /** Remove the receipt even if its owner, which may be suspended, is running; otherwise the call fails with `busy`. Default false. */
   force?: boolean | null;
 }
 

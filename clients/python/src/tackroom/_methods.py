@@ -256,7 +256,8 @@ class Methods:
         """`runtime/forget`: Removes one stale receipt and nothing else. Needs `register`.
 
         - `endpoint`: The endpoint of the receipt.
-        - `force`: Remove the receipt even if its owner is running and answers. Default false.
+        - `force`: Remove the receipt even if its owner, which may be suspended, is running; otherwise the call fails
+          with `busy`. Default false.
         """
         result: ForgetResult = await self.request("runtime/forget", {"endpoint": endpoint, **given(force=force)})
         return result
