@@ -95,6 +95,11 @@ impl Form {
         Self { fields }
     }
 
+    /// The names of all fields, in order.
+    pub fn field_names(&self) -> impl Iterator<Item = &str> {
+        self.fields.iter().map(|field| field.name.as_str())
+    }
+
     /// The fields that a person is asked for. A free text field that belongs to the choice before it is not asked for by
     /// itself: what is no choice goes there. Claude Code's adapter has one for each question (`question_0_custom`).
     pub fn questions(&self) -> impl Iterator<Item = &Field> {

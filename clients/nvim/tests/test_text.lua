@@ -125,6 +125,35 @@ function T.form_is_shown_with_its_choices()
   t.eq(asked.questions, 1)
 end
 
+function T.fields_of_a_form_keep_the_order_that_the_host_lists()
+  local text = { type = 'string' }
+  local schema = { properties = { alpha = text, beta = text, zeta = text }, required = { 'alpha', 'beta', 'zeta' } }
+  local function fields(order)
+    local payload = { message = '?', requested_schema = schema, field_order = order }
+    return require('tackroom.asked').of({ request = { id = 7, kind = 'elicitation', payload = payload } }).details
+  end
+  t.eq(fields({ 'zeta', 'alpha', 'gone', 'zeta', 7, 'beta' }), { 'zeta', 'alpha', 'beta' })
+  t.eq(fields(vim.NIL), { 'alpha', 'beta', 'zeta' })
+end
+
+function T.only_the_decisions_that_a_request_lists_are_offered()
+  local asked = require('tackroom.asked')
+  local function offered(decisions, is_whole)
+    local payload = { tool = 'bash', raw_args = 'ls', decisions = decisions }
+    local request = asked.of({ request = { id = 7, kind = 'approval', payload = payload } })
+    local labels = vim.iter(asked.choices(request, is_whole)):map(function(choice)
+      return choice.label
+    end):totable()
+    return labels, asked.keys(request)
+  end
+  local labels, keys = offered({ 'deny', 'allow', 'of the future' }, true)
+  t.eq(labels, { 'Deny', 'Allow once' })
+  t.eq(keys, 'y allows, n denies')
+  t.eq(offered({ 'allow_for_session' }, true), { 'Allow for this session' })
+  t.eq(offered({ 'allow' }, false), { 'Show it whole, before it can be allowed' })
+  t.eq(offered(vim.NIL, true), { 'Deny', 'Allow once', 'Allow for this session' })
+end
+
 function T.what_is_not_known_is_named_and_nothing_breaks()
   local view = require('tackroom.view').new()
   for _, case in ipairs({

@@ -91,6 +91,23 @@ test("events become lines, and what is said grows", () => {
   assert.equal(told("text_delta", { text: "x".repeat(40_000) }).length, 2);
 });
 
+test("only the decisions that a request lists are offered and accepted", () => {
+  const listed = (decisions: unknown) => asked("approval", { tool: "bash", raw_args: "ls", decisions });
+  const once = listed(["deny", "allow", "of the future"]);
+  assert.match(once.choices(), /^y runs it, n does not: bash/);
+  assert.deepEqual(["y", "n", "a"].map((key) => once.answer(key) !== undefined), [true, true, false]);
+  assert.deepEqual(noticeOf("n", once).choices, ["Show", "Deny", "Allow"]);
+  assert.deepEqual(noticeOf("n", listed(["deny", "allow_for_session"])).choices, ["Show", "Deny", "Allow for Session"]);
+  assert.deepEqual(noticeOf("n", listed(["allow"])).choices, ["Show", "Allow"]);
+  assert.deepEqual(noticeOf("n", listed(null)).choices, ["Show", "Deny", "Allow", "Allow for Session"]);
+});
+
+test("fields of a form keep the order that the host lists", () => {
+  const properties = { 1: { type: "string" }, 10: { type: "string" }, port: { type: "string" } };
+  const payload = { message: "?", requested_schema: { properties, required: ["1", "10", "port"] }, field_order: ["port", "10", "gone", 7] };
+  assert.deepEqual(texts(asked("elicitation", payload).lines()).slice(1), ["  port", "  10", "  1"]);
+});
+
 test("a form is shown with its choices", () => {
   const colour = { type: "string", title: "Colour", oneOf: [{ const: "Red", title: "Red — warm" }, { const: "Blue", title: "Blue — cold" }] };
   const properties = { q: colour, q_custom: { type: "string", title: "Other" }, port: { type: "integer", description: "Which\nport?" } };

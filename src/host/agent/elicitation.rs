@@ -55,6 +55,8 @@ fn asked(params: &Value) -> Result<(Map<String, Value>, Form), v1::Error> {
     let mut payload = Map::new();
     payload.insert("message".to_owned(), cut(message.to_owned(), limits::AGENT_TEXT).into());
     payload.insert("requested_schema".to_owned(), schema);
+    // The order in which answers separated by `;` are read. Many JSON libraries do not keep the order of object keys.
+    payload.insert("field_order".to_owned(), form.field_names().collect());
     Ok((payload, form))
 }
 

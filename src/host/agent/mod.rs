@@ -155,7 +155,7 @@ pub struct Approval {
 /// A form that the agent asks a person to fill in.
 #[derive(Debug)]
 pub struct Elicitation {
-    /// `message`, `requested_schema` and `raw`, as in the event `request`.
+    /// `message`, `requested_schema`, `field_order` and `raw`, as in the event `request`.
     pub payload: Map<String, Value>,
     /// What an answer is checked against.
     pub form: Form,

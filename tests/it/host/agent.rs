@@ -20,6 +20,7 @@ fn form_is_answered_from_any_client_and_checked() {
     let asked = anna.events_to(&at, "request").pop().unwrap()["payload"]["request"].take();
     assert_eq!((&asked["kind"], &asked["payload"]["message"]), (&json!("elicitation"), &json!("Which port?")));
     assert_eq!(asked["payload"]["requested_schema"]["required"], json!(["port"]));
+    assert_eq!(asked["payload"]["field_order"], json!(["port"]));
     let waiting = entry(&mut anna);
     assert_eq!(
         (&waiting["state"], &waiting["activity"]["waitingFor"]),

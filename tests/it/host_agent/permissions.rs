@@ -135,7 +135,10 @@ async fn form_is_answered_declined_or_cancelled() {
         let asked = hosted.elicitation().await;
         let schema =
             json!({"type": "object", "properties": {"port": {"type": "integer", "minimum": 1}}, "required": ["port"]});
-        assert_eq!(Value::from(asked.payload), json!({"message": "Which port?", "requested_schema": schema}));
+        assert_eq!(
+            Value::from(asked.payload),
+            json!({"message": "Which port?", "requested_schema": schema, "field_order": ["port"]})
+        );
         assert!(asked.of_turn);
         match answer {
             Some(answer) => asked.answer.send(answer).unwrap(),

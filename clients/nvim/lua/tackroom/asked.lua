@@ -12,6 +12,7 @@ local DETAILS = 4000
 ---@field what string the tool that wants to run, or the question
 ---@field details string[] what is known of it: who approves must see what
 ---@field questions integer how many questions a form has
+---@field decisions table<string, true> the decisions that the runtime accepts for an approval
 ---@field is_cut boolean whether either is shortened
 ---@field whole string[] both, not shortened
 
@@ -21,6 +22,24 @@ local DETAILS = 4000
 ---@field response? table
 ---@field needs_answer? boolean
 ---@field shows? boolean whether it shows all, and answers nothing
+
+---The decisions of an approval, safest first.
+local DECISIONS = {
+  { label = 'Deny', key = 'n', decision = 'deny', effect = 'n denies' },
+  { label = 'Allow once', key = 'y', decision = 'allow', effect = 'y allows' },
+  { label = 'Allow for this session', key = 'A', decision = 'allow_for_session', effect = 'A allows for this session' },
+}
+
+---The decisions that a request lists; all of them if it lists none, as a runtime other than a host does.
+local function decisions_of(listed)
+  local accepted = {}
+  for _, one in ipairs(DECISIONS) do
+    if not vim.islist(listed) or vim.list_contains(listed, one.decision) then
+      accepted[one.decision] = true
+    end
+  end
+  return accepted
+end
 
 ---The values that a field of a form takes, as a person reads them.
 local function choices_of(field)
@@ -34,16 +53,31 @@ local function choices_of(field)
   return type(of.enum) == 'table' and vim.iter(of.enum):map(text.one_line):totable() or {}
 end
 
----What a form asks: the flat JSON Schema of ACP's and MCP's elicitation. Fields that need an answer come first.
+---The names of a form's fields, in the order that the host lists, because a table has none; the rest by name.
+local function names_of(fields, order)
+  local names, listed = {}, {}
+  for _, name in ipairs(vim.islist(order) and order or {}) do
+    if fields[name] ~= nil and not listed[name] then
+      listed[name] = true
+      table.insert(names, name)
+    end
+  end
+  local rest = vim.tbl_filter(function(name)
+    return not listed[name]
+  end, vim.tbl_keys(fields))
+  table.sort(rest)
+  return vim.list_extend(names, rest)
+end
+
+---What a form asks: the flat JSON Schema of ACP's and MCP's elicitation.
 ---@return string[] lines
 ---@return integer count of questions
-local function form(schema)
+local function form(schema, order)
   schema = type(schema) == 'table' and schema or {}
   local fields = type(schema.properties) == 'table' and schema.properties or {}
   local required = type(schema.required) == 'table' and schema.required or {}
-  local names, lines, count, choice = vim.tbl_keys(fields), {}, 0, nil
-  table.sort(names)
-  for _, name in ipairs(names) do
+  local lines, count, choice = {}, 0, nil
+  for _, name in ipairs(names_of(fields, order)) do
     local field = type(fields[name]) == 'table' and fields[name] or {}
     local needed = vim.tbl_contains(required, name)
     -- A free text that belongs to the choice before it: what is no choice goes there.
@@ -94,13 +128,15 @@ function M.of(payload)
   -- As JSON, also where it is a text: what is in it is seen as it is.
   local json = (details == nil or details == vim.NIL) and '' or text.encode(details)
   local name, given = text.cut(what, text.CHARS), text.cut(json, DETAILS)
-  local fields, count = form(kind == 'elicitation' and (asked.requested_schema or asked.requestedSchema) or nil)
+  local schema = kind == 'elicitation' and (asked.requested_schema or asked.requestedSchema) or nil
+  local fields, count = form(schema, asked.field_order)
   return {
     id = request.id,
     kind = kind,
     what = name,
     details = vim.list_extend(text.lines(given), fields),
     questions = count,
+    decisions = decisions_of(asked.decisions),
     is_cut = name ~= what or given ~= json,
     whole = vim.list_extend(vim.list_extend(text.lines(what), text.lines(json)), fields),
   }
@@ -110,6 +146,18 @@ end
 function M.question(asked)
   local what = asked.kind == 'approval' and ('may it run %s?'):format(asked.what) or asked.what
   return ('request %.0f: %s'):format(asked.id, what)
+end
+
+---What the keys do that answer an approval, in one line.
+---@param asked tackroom.Asked
+function M.keys(asked)
+  local effects = {}
+  for _, one in ipairs({ DECISIONS[2], DECISIONS[1], DECISIONS[3] }) do
+    if asked.decisions[one.decision] then
+      table.insert(effects, one.effect)
+    end
+  end
+  return table.concat(effects, ', ')
 end
 
 ---Events without what is asked in them and answered, too.
@@ -139,17 +187,17 @@ function M.choices(asked, is_whole)
   local function elicited(action)
     return { kind = asked.kind, requestId = asked.id, action = action }
   end
-  if asked.kind == 'approval' and not is_whole then
-    return {
-      { label = 'Deny', key = 'n', response = decided('deny') },
-      { label = 'Show it whole, before it can be allowed', shows = true },
-    }
-  elseif asked.kind == 'approval' then
-    return {
-      { label = 'Deny', key = 'n', response = decided('deny') },
-      { label = 'Allow once', key = 'y', response = decided('allow') },
-      { label = 'Allow for this session', key = 'A', response = decided('allow_for_session') },
-    }
+  if asked.kind == 'approval' then
+    local choices = {}
+    for _, one in ipairs(DECISIONS) do
+      if asked.decisions[one.decision] and (is_whole or one.decision == 'deny') then
+        table.insert(choices, { label = one.label, key = one.key, response = decided(one.decision) })
+      end
+    end
+    if not is_whole then
+      table.insert(choices, { label = 'Show it whole, before it can be allowed', shows = true })
+    end
+    return choices
   end
   return {
     { label = 'Answer', response = elicited('accept'), needs_answer = true },

@@ -72,7 +72,7 @@ function Attach:status(width)
     if session:is_driven_by_another() then
       how = text.one_line(session.driver) .. ' drives - ga answers, and takes control'
     elseif self.armed == question.id and question.kind == 'approval' then
-      how = 'y allows, n denies, A allows for this session'
+      how = asked.keys(question)
     end
     how = ' - ' .. how
     -- What can be done is seen whatever the name of a tool is.

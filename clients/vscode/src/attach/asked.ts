@@ -12,7 +12,12 @@ const LINES_OF_FORM = 60;
 /** Characters of what is asked, in one line. */
 const WHAT = 200;
 
-const DECISIONS = new Map<string, Decision>([["y", "allow"], ["n", "deny"], ["a", "allow_for_session"]]);
+/** The key of each decision, and what it does. */
+const KEYS: [key: string, decision: Decision, effect: string][] = [
+  ["y", "allow", "y runs it"],
+  ["n", "deny", "n does not"],
+  ["a", "allow_for_session", "a allows it for this session"],
+];
 
 type Kind = "approval" | "elicitation" | "other";
 
@@ -28,6 +33,8 @@ export class Asked {
     readonly details: string,
     /** What is to be filled in: the lines of each question. */
     readonly questions: string[][] = [],
+    /** The decisions that the runtime accepts for an approval. */
+    readonly decisions: Decision[] = [],
   ) {}
 
   /** The request of an event; undefined where it has no number to answer to. */
@@ -40,10 +47,10 @@ export class Asked {
       const tool = typeof asked["tool"] === "string" ? asked["tool"] : "a tool";
       const child = asked["child_agent_id"];
       const who = typeof child === "string" ? ` of subagent ${child}` : "";
-      return new Asked(request.id, "approval", oneLine(tool + who), json(details));
+      return new Asked(request.id, "approval", oneLine(tool + who), json(details), [], decisionsOf(asked["decisions"]));
     }
     const isForm = request.kind === "elicitation";
-    const questions = isForm ? formQuestions(asked["requested_schema"] ?? asked["requestedSchema"]) : [];
+    const questions = isForm ? formQuestions(asked["requested_schema"] ?? asked["requestedSchema"], asked["field_order"]) : [];
     const what = typeof asked["message"] === "string" ? asked["message"] : String(request.kind ?? "a question");
     return new Asked(request.id, isForm ? "elicitation" : "other", oneLine(what), isForm ? "" : json(asked), questions);
   }
@@ -64,7 +71,10 @@ export class Asked {
   /** What can be typed now, in one line; that first, for a narrow terminal cuts the end. */
   choices(): string {
     const what = cut(this.what, WHAT);
-    if (this.kind === "approval") return `y runs it, n does not, a allows it for this session: ${what}`;
+    if (this.kind === "approval") {
+      const offered = KEYS.filter(([, decision]) => this.decisions.includes(decision));
+      return `${offered.map(([, , effect]) => effect).join(", ")}: ${what}`;
+    }
     const answer = this.questions.length > 1 ? "the answers with ; between" : "an answer";
     return `type ${answer}, /decline or /cancel: ${what}`;
   }
@@ -73,8 +83,8 @@ export class Asked {
   answer(line: string): RuntimeResponse | undefined {
     const text = line.trim();
     if (this.kind === "approval") {
-      const decision = DECISIONS.get(text);
-      return decision && this.decided(decision);
+      const decision = KEYS.find(([key]) => key === text)?.[1];
+      return decision && this.decisions.includes(decision) ? this.decided(decision) : undefined;
     }
     if (text === "/decline") return this.elicited("decline");
     if (text === "/cancel") return this.elicited("cancel");
@@ -90,6 +100,12 @@ export class Asked {
     const kind = this.kind === "elicitation" ? "elicitation" : "other";
     return { kind, requestId: this.id, action, ...(content !== undefined && { content }) };
   }
+}
+
+/** The decisions that a request lists; all of them if it lists none, as a runtime other than a host does. */
+function decisionsOf(listed: unknown): Decision[] {
+  const known = KEYS.map(([, decision]) => decision);
+  return Array.isArray(listed) ? known.filter((decision) => listed.includes(decision)) : known;
 }
 
 /** JSON where it is that, else the text itself. */

@@ -5,14 +5,14 @@ type Schema = Record<string, unknown>;
 const record = (value: unknown): Schema => (typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Schema) : {});
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** What each question takes, in order: a line for it, then one for each of its choices. */
-export function formQuestions(schema: unknown): string[][] {
+/** What each question takes, in the order of the form: a line for it, then one for each of its choices. */
+export function formQuestions(schema: unknown, order: unknown): string[][] {
   const { properties, required } = record(schema);
   const needed = Array.isArray(required) ? required : [];
   const questions: string[][] = [];
   let choice: string | undefined;
-  for (const [name, value] of Object.entries(record(properties))) {
-    const field = record(value);
+  for (const name of namesOf(record(properties), order)) {
+    const field = record(record(properties)[name]);
     // A free text that belongs to the choice before it: what is no choice goes there.
     if (choice !== undefined && field["type"] === "string" && !needed.includes(name) && name.startsWith(`${choice}_`)) continue;
     const choices = choicesOf(field);
@@ -23,6 +23,12 @@ export function formQuestions(schema: unknown): string[][] {
     questions.push([`${label}${optional}${what}`, ...choices.map((title, at) => `  ${at + 1}. ${title}`)]);
   }
   return questions;
+}
+
+/** The names of the fields, in the order that the host lists: an object has keys such as "1" before all others. */
+function namesOf(fields: Schema, order: unknown): string[] {
+  const listed = Array.isArray(order) ? order.filter((name): name is string => typeof name === "string" && Object.hasOwn(fields, name)) : [];
+  return [...new Set([...listed, ...Object.keys(fields)])];
 }
 
 function choicesOf(field: Schema): string[] {

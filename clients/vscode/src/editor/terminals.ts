@@ -3,6 +3,7 @@ import type { Entry } from "tackroom-client";
 import * as vscode from "vscode";
 import type { Asked } from "../attach/asked";
 import { Console } from "../attach/console";
+import { decisionOf } from "../attach/notice";
 import { unlinked } from "../clean";
 import type { Server } from "../server";
 import { tabOf } from "../sessions/entry";
@@ -132,8 +133,7 @@ class AgentTerminal implements vscode.Pseudoterminal {
     const choice = await this.#notices.show(this.#name, asked, answered);
     if (choice === undefined) return;
     if (choice === "Show") return this.#place.show();
-    const decision = choice === "Deny" ? "deny" : choice === "Allow" ? "allow" : "allow_for_session";
-    if (this.#console?.answer(asked.id, asked.decided(decision))) return;
+    if (this.#console?.answer(asked.id, asked.decided(decisionOf(choice)))) return;
     void vscode.window.showInformationMessage(`${this.#name}: that request does not wait any more; nothing was sent.`);
   }
 
