@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 #[derive(Args)]
 pub(super) struct CompletionsArgs {
-    /// The shell; put the output where it looks for completions
+    /// Shell to complete for
     #[arg(value_enum)]
     shell: Shell,
 }

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 #[derive(Args)]
 pub(super) struct DoctorArgs {
-    /// Name every file that was passed over, not only the first few of each reason
+    /// List every skipped file, not only the first few per reason
     #[arg(long)]
     verbose: bool,
     /// Print the result of `registry/coverage`, the problems and the number of live peers as JSON
@@ -60,8 +60,8 @@ fn report(findings: &Findings, named: usize, home: Option<&str>, screen: &Screen
         text.push_str(&format!("\n{name}\n"));
         if harness.roots.is_empty() {
             text.push_str(match store_of(harness.id) {
-                Some(_) => "  nowhere to look: HOME is not set; name a place by --root\n",
-                None => "  no place to look: such agents are known while `tackroom host` runs them\n",
+                Some(_) => "  nowhere to look: HOME is not set; add a location with --root\n",
+                None => "  no store: these agents appear while `tackroom host` runs them\n",
             });
         }
         for root in &harness.roots {
@@ -74,7 +74,7 @@ fn report(findings: &Findings, named: usize, home: Option<&str>, screen: &Screen
         live => format!("Claude Code is running {}; see `tackroom peers`.\n", words::count(live, "session")),
     });
     if findings.problems.is_empty() {
-        text.push_str("Everything that was found could be read.\n");
+        text.push_str("Everything found could be read.\n");
         return text;
     }
     let problems = words::count(findings.problems.len(), "problem");
@@ -91,24 +91,24 @@ fn of_root(harness: Harness, root: &RootCoverage, named: usize, home: Option<&st
     let path = plain(&words::path(&root.path, home));
     let mut text = format!("  {path}  ({})\n", origin(harness, root.origin));
     if !root.exists {
-        text.push_str("    not there\n");
+        text.push_str("    does not exist\n");
         return text;
     }
     let files = words::count(root.files.unwrap_or_default(), "file");
     let sessions = words::count(root.sessions.unwrap_or_default(), "session");
     text.push_str(&format!("    {files}, {sessions}\n"));
     for (reason, skipped) in by_reason(root.skipped.as_deref().unwrap_or_default()) {
-        text.push_str(&format!("    {} passed over: {}\n", skipped.len(), plain(reason)));
+        text.push_str(&format!("    {} skipped: {}\n", skipped.len(), plain(reason)));
         for skip in skipped.iter().take(named) {
             let below = skip.path.strip_prefix(&root.path).map(|path| path.trim_start_matches(std::path::is_separator));
             text.push_str(&format!("      {}\n", plain(below.unwrap_or(&skip.path))));
         }
         if skipped.len() > named {
-            text.push_str(&format!("      and {} more; --verbose names them\n", skipped.len() - named));
+            text.push_str(&format!("      and {} more; --verbose lists them\n", skipped.len() - named));
         }
     }
     if root.truncated == Some(true) {
-        text.push_str("    there is more than is looked at\n");
+        text.push_str("    there is more than Tackroom reads\n");
     }
     text
 }

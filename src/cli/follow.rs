@@ -17,9 +17,9 @@ const REWRITTEN_TAIL: u32 = 10;
 
 #[derive(Args)]
 pub(super) struct FollowArgs {
-    /// An entry's id, a session's id, or the beginning of one (4 characters or more) that only one has
+    /// Session: an id, its first 4 or more characters, a name, or words of its title
     id: String,
-    /// How many of the messages that are there already come first
+    /// Number of existing messages to print first
     #[arg(long, value_name = "N", default_value_t = 10)]
     tail: u32,
     /// Print each message as one line of JSON
@@ -62,7 +62,7 @@ impl Follow<'_> {
         loop {
             drain(&mut self.output, &mut self.out).await?;
             let Some(told) = told.recv().await else {
-                return Err(Failure::new(FAILED, "nothing is told any more"));
+                return Err(Failure::new(FAILED, "the server stopped sending events"));
             };
             let told: SessionEventParams = serde_json::from_str(told.params.get())?;
             match told.event {
@@ -70,12 +70,12 @@ impl Follow<'_> {
                 SessionEvent::Rewritten { cursor } => {
                     // A session that nobody had written to has its first messages.
                     if self.has_shown {
-                        self.say("the transcript was rewritten; this is what it ends with now");
+                        self.say("the transcript was rewritten; its newest messages are:");
                     }
                     // Some of it is new, and which is not known.
                     self.load(cursor, self.args.tail.max(REWRITTEN_TAIL)).await?;
                 }
-                SessionEvent::Removed => self.say("the session is gone; should it come back, it goes on here"),
+                SessionEvent::Removed => self.say("the session was removed; if it returns, following continues"),
                 SessionEvent::Error { problem } => self.trouble(&problem),
             }
         }

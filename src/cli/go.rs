@@ -13,8 +13,8 @@ use std::process::{Command, ExitCode};
 
 #[derive(Args)]
 pub(super) struct GoArgs {
-    /// The session: an id, the first characters of one, a name, or words of its title. Without it: the session that has
-    /// waited for you longest
+    /// Session: an id, its first 4 or more characters, a name, or words of its title [default: the session that has waited
+    /// for you longest]
     #[arg(value_name = "REF")]
     reference: Option<String>,
     /// Print where the session runs instead of going there

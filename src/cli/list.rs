@@ -14,22 +14,23 @@ use std::process::ExitCode;
 /// Which sessions.
 #[derive(Args)]
 pub(super) struct FilterArgs {
-    /// Only sessions whose title, id or peer name holds TEXT, in any case
+    /// Only sessions whose title, id or peer name contains TEXT, ignoring case
     text: Option<String>,
     /// Only sessions of these harnesses: claude-code, codex, gemini, opencode, goose, pi, grok, openclaw, hermes,
-    /// supercode, orchestrator
+    /// supercode, orchestrator, acp
     #[arg(long = "harness", value_name = "HARNESSES", value_delimiter = ',')]
     harnesses: Vec<Harness>,
     /// Only sessions in DIR and below
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
-    /// Only sessions in these states: waiting, busy, idle, live (doing unknown), persisted (not running)
-    #[arg(long = "state", value_name = "STATES", value_delimiter = ',')]
+    /// Only sessions in these states: waiting, busy, idle, live (running, activity unknown), shutting_down, stored (not
+    /// running)
+    #[arg(long = "state", value_name = "STATES", value_delimiter = ',', value_parser = words::parse_state)]
     states: Vec<State>,
-    /// Subagents too
+    /// Include subagents
     #[arg(long)]
     all: bool,
-    /// Only what its program has put away
+    /// Only archived sessions
     #[arg(long)]
     archived: bool,
 }
@@ -38,10 +39,10 @@ pub(super) struct FilterArgs {
 pub(super) struct ListArgs {
     #[command(flatten)]
     filter: FilterArgs,
-    /// How many at most; 0 for all
+    /// Maximum number of sessions; 0 for all
     #[arg(long, value_name = "N", default_value_t = limits::PAGE_DEFAULT)]
     limit: usize,
-    /// Print the result of `registry/list` as JSON, in the same order as the table
+    /// Print the result of `registry/list` as JSON, in the order of the table
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -66,15 +67,15 @@ pub(super) fn run(args: &ListArgs) -> Result<ExitCode, Failure> {
     }
     let more = found.total.saturating_sub(found.entries.len());
     if more > 0 && !found.entries.is_empty() {
-        note(&format!("{more} more; use --limit 0 or narrow the search"));
+        note(&format!("{more} more; use --limit 0, or narrow the search"));
     }
     let files = found.problems.iter().filter(|problem| problem.path.is_some()).count();
     let runtimes = found.problems.len() - files;
     if files > 0 {
-        note(&format!("{} could not be read; `tackroom doctor` says which", words::count(files, "file")));
+        note(&format!("{} could not be read; `tackroom doctor` shows which", words::count(files, "file")));
     }
     if runtimes > 0 {
-        note(&format!("trouble with {}; `tackroom doctor` says which", words::count(runtimes, "runtime")));
+        note(&format!("problems with {}; `tackroom doctor` shows which", words::count(runtimes, "runtime")));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -183,7 +184,7 @@ pub(super) fn table(rows: &[&Row], now_ms: i64, home: Option<&str>, screen: &Scr
     let cells = |(row, id): (&&Row, &str)| {
         let title = row.mark.as_ref().map_or_else(|| row.title.clone(), |mark| format!("[{mark}] {}", row.title));
         vec![
-            Cell::new(row.state.id()).in_colour(colour(row.state)),
+            Cell::new(words::state(row.state)).in_colour(colour(row.state)),
             Cell::new(&row.program),
             Cell::new(id).in_colour(Colour::Dim),
             Cell::new(&words::age(now_ms, row.time_ms)),
@@ -227,18 +228,19 @@ fn mark(entry: &Entry) -> Option<String> {
     runtime(entry, waiting_for).or(waiting_for.map(str::to_owned)).or(archived.or(relation).map(str::to_owned))
 }
 
-/// That `tackroom attach` leads into it, what it waits for, who drives it, and how many others look.
+/// For a runtime: what it waits for, its controller, and the number of its other observers.
 fn runtime(entry: &Entry, waiting_for: Option<&str>) -> Option<String> {
     entry.doors.as_ref().filter(|doors| doors.contains(&Door::Runtime))?;
-    let driver = entry.owner.as_ref().and_then(|owner| owner.controller.as_ref()).map(|one| one.client_id.as_str());
-    let looking = entry.observers.iter().flatten().filter(|one| Some(one.client_id.as_str()) != driver).count();
-    let driven = driver.map(|driver| format!("{driver} drives"));
-    let looked_at = (looking > 0).then(|| if looking == 1 { "1 looks".to_owned() } else { format!("{looking} look") });
+    let controller = entry.owner.as_ref().and_then(|owner| owner.controller.as_ref()).map(|one| one.client_id.as_str());
+    let observing = entry.observers.iter().flatten().filter(|one| Some(one.client_id.as_str()) != controller).count();
+    let control = controller.map(|controller| format!("{controller} has control"));
+    let observers = (observing > 0).then(|| words::count(observing, "observer"));
     if entry.state == State::Live && entry.observers.is_none() {
-        return Some("runtime: does not answer".to_owned());
+        return Some("hosted, not responding".to_owned());
     }
-    let told: Vec<String> = waiting_for.map(str::to_owned).into_iter().chain(driven).chain(looked_at).collect();
-    Some(if told.is_empty() { "runtime".to_owned() } else { format!("runtime: {}", told.join(", ")) })
+    let hosted = Some("hosted".to_owned()).into_iter();
+    let parts: Vec<String> = hosted.chain(waiting_for.map(str::to_owned)).chain(control).chain(observers).collect();
+    Some(parts.join(", "))
 }
 
 fn relation(relation: Relation) -> &'static str {
@@ -285,11 +287,11 @@ fn nothing(local: &Local, matching: usize) -> Result<String, RpcError> {
     }
     let mut text = String::from("No sessions found. Looked in:\n");
     for (harness, root) in roots {
-        let missing = if root.exists { "" } else { " (not there)" };
+        let missing = if root.exists { "" } else { " (does not exist)" };
         let path = output::plain(&words::path(&root.path, home.as_deref()));
         text.push_str(&format!("  {path}{missing}: {}\n", harness.name()));
     }
-    text.push_str("`tackroom doctor` says more; `--root HARNESS=PATH` adds a place.");
+    text.push_str("`tackroom doctor` shows details; `--root HARNESS=PATH` adds a location.");
     Ok(text)
 }
 

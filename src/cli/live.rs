@@ -73,8 +73,8 @@ fn ambiguous(name: &str, receipts: &[Receipt]) -> Failure {
 pub(super) fn already(entry: &Entry) -> String {
     let id = plain(&entry.id);
     match &entry.runtime_id {
-        Some(_) => format!("{id} is live already: `tackroom attach {id}` joins it"),
-        None => format!("{id} is open already, in {}: {}", holders(entry), instead(entry)),
+        Some(_) => format!("{id} is live: attach with `tackroom attach {id}`"),
+        None => format!("{id} is open in {}: {}", holders(entry), instead(entry)),
     }
 }
 
@@ -94,7 +94,7 @@ fn holders(entry: &Entry) -> String {
 fn instead(entry: &Entry) -> String {
     let is_peer = entry.doors.iter().flatten().any(|door| *door == Door::Peer);
     let id = plain(&entry.id);
-    let go = format!("`tackroom go {id}` goes to its terminal");
+    let go = format!("`tackroom go {id}` shows its terminal");
     if is_peer { format!("`tackroom message {id} TEXT` reaches it, {go}") } else { go }
 }
 
@@ -105,7 +105,7 @@ fn not_a_runtime(entry: &Entry) -> Failure {
         State::Persisted => format!("{id} is not running; `tackroom resume {id}` resumes it"),
         _ => {
             let holders = holders(entry);
-            format!("{id} is open in {holders}, which is not a runtime that can be joined: {}", instead(entry))
+            format!("{id} is open in {holders}, which clients cannot attach to: {}", instead(entry))
         }
     };
     Failure::new(NOT_FOUND, message)
@@ -127,17 +127,17 @@ pub(super) fn failure(error: RpcError) -> Failure {
         Reason::InvalidParams | Reason::AmbiguousRuntime => USAGE,
         _ => FAILED,
     };
-    Failure::new(code, refusal(&error, "--take takes control"))
+    Failure::new(code, refusal(&error, "use --take to take control"))
 }
 
 /// A refusal in a person's words; `take` says how control is taken here.
 pub(super) fn refusal(error: &RpcError, take: &str) -> String {
     match error.reason() {
         Reason::ControllerRequired => match error.data()["holder"].as_str() {
-            Some(holder) => format!("{} drives this runtime; {take}", plain(holder)),
-            None => format!("somebody else drives this runtime; {take}"),
+            Some(holder) => format!("{} has control of this runtime; {take}", plain(holder)),
+            None => format!("another client has control of this runtime; {take}"),
         },
-        Reason::LeaseExpired => format!("your control of this runtime lapsed; {take}"),
+        Reason::LeaseExpired => format!("your control of this runtime expired; {take}"),
         _ => plain(&error.to_string()),
     }
 }

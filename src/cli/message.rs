@@ -15,10 +15,10 @@ use std::process::ExitCode;
 
 #[derive(Args)]
 pub(super) struct MessageArgs {
-    /// The session: its name, its id or the beginning of one, or an endpoint
+    /// Session: a name, an id, its first 4 or more characters, or an endpoint
     #[arg(value_name = "NAME|ID")]
     to: String,
-    /// What is said; without it, or where it is `-`, standard input
+    /// Text of the message. Read from stdin if absent or `-`
     #[arg(allow_hyphen_values = true)]
     text: Option<String>,
     /// Print the result of `peer/message` as JSON
@@ -75,7 +75,7 @@ fn line(result: &MessageResult) -> String {
     let name = plain(&result.peer.name);
     match (result.outcome, result.detail.as_deref().map(plain).unwrap_or_default()) {
         (Outcome::Accepted, detail) if detail.is_empty() => {
-            format!("accepted  {name}  in its inbox, and nothing said against it\n")
+            format!("accepted  {name}  in its inbox\n")
         }
         (Outcome::Accepted, detail) => format!("accepted  {name}  in its inbox; {detail}\n"),
         (Outcome::Held, detail) => format!("held  {name}  {detail}\n"),

@@ -49,7 +49,7 @@ pub const HELD: u8 = 4;
 /// A message was refused by the session that it is for.
 pub const REFUSED: u8 = 5;
 
-/// See every coding-agent session on this machine.
+/// See every coding-agent session on this machine, and which one needs you.
 #[derive(Parser)]
 #[command(name = "tackroom", version, after_help = AFTER_HELP, max_term_width = 120)]
 pub struct Cli {
@@ -59,61 +59,62 @@ pub struct Cli {
 
 const AFTER_HELP: &str = "\
 Examples:
-  tackroom list --workspace .      the sessions of this directory
-  tackroom watch --live            what runs now, as it changes
-  tackroom resume 990cebda         back into one of them
-  tackroom attach 990cebda         join one that runs
-  tackroom host -- opencode acp    run an agent that others can join
-  tackroom serve --allow observe   for a program: JSON-RPC on stdin and stdout
+  tackroom list --workspace .      list the sessions of this directory
+  tackroom watch --live            watch the running sessions
+  tackroom go                      go to the session that has waited for you longest
+  tackroom resume 990cebda         resume a session by its short id
+  tackroom attach 990cebda         attach to a running one
+  tackroom host -- opencode acp    run an agent that others can attach to
+  tackroom serve --allow observe   serve a client: JSON-RPC on stdin and stdout
 
 Exit codes:
-  0    success; also where nobody reads the output any more
-  1    failed; of serve also: `exit` came without `shutdown`
-  2    the words of the command line cannot be understood, or fit several things
-  3    what was named is not there
-  4    of message: the session holds it back until a person lets it through
-  5    of message: the session refuses messages
-  128+ a signal's number: it ended serve, host, attach, message, watch, follow or demo
-resume ends as the program does that it runs.
+  0    success, also if the output was closed early
+  1    failure; serve: `exit` without `shutdown`
+  2    usage error, or an ambiguous argument
+  3    not found
+  4    message: held until a person allows it
+  5    message: refused by the session
+  128+ ended by the signal of that number (serve, host, attach, message, watch, follow, demo)
+resume exits as the program that it runs.
 
-Nothing is ever written to a store: sessions are not renamed, edited or deleted.";
+Tackroom never writes to a session store.";
 
 #[derive(Subcommand)]
 enum Command {
-    /// Show the sessions of this machine, what waits for a person first
+    /// List sessions, those that need you first
     List(list::ListArgs),
-    /// Show the sessions as they change: a table that keeps itself true, or a line for each change
+    /// Watch sessions: a live table in a terminal, one line per change elsewhere
     Watch(watch::WatchArgs),
-    /// Show the messages of a session as they are written
+    /// Print the messages of a session as they are written
     Follow(follow::FollowArgs),
-    /// Show the live Claude Code sessions, and which of them a message can reach
+    /// List live Claude Code sessions and whether messages can reach them
     Peers(peers::PeersArgs),
-    /// Deliver a message into a live Claude Code session
+    /// Send a message to a live Claude Code session
     Message(message::MessageArgs),
     /// Go to the terminal in which a session runs: its tmux pane or screen window
     Go(go::GoArgs),
-    /// Go back into a session with its own program
+    /// Resume a session in its own program
     Resume(resume::ResumeArgs),
-    /// Join a running agent: see what it does, answer what it asks, and drive it
+    /// Attach to a running agent: read along, answer its requests, send prompts
     Attach(attach::AttachArgs),
-    /// Run an agent so that many can join it
+    /// Run an ACP agent that several clients can attach to
     Host(host::HostArgs),
-    /// Show and drive live runtimes, one step at a time
+    /// Inspect and control live runtimes, one request at a time
     Runtime(runtime::RuntimeArgs),
-    /// Tell where sessions were looked for, what was found and what was passed over
+    /// Show where sessions were looked for, found, and skipped
     Doctor(doctor::DoctorArgs),
-    /// Show or change what Claude Code does with messages of other sessions
+    /// Show or change how Claude Code treats messages from other sessions
     Settings(settings::SettingsArgs),
-    /// Show the server at work on a built-in sample, without looking at your sessions
+    /// Run a tour on built-in sample data, without reading your sessions
     Demo(demo::DemoArgs),
-    /// Speak JSON-RPC over stdin and stdout: what an editor or agent host spawns
+    /// Run the JSON-RPC server on stdin and stdout, for editors and agents
     Serve(serve::ServeArgs),
-    /// Write the protocol's schema: schema.json, meta.json, openrpc.json
+    /// Write the protocol schema: schema.json, meta.json, openrpc.json
     Schema(schema::SchemaArgs),
     /// The agent that the demo hosts
     #[command(hide = true)]
     DemoAgent,
-    /// Print the completions for a shell
+    /// Print shell completions
     Completions(completions::CompletionsArgs),
     /// Write the manual pages
     #[command(hide = true)]
@@ -123,7 +124,7 @@ enum Command {
 /// Where to look, for every subcommand that looks.
 #[derive(Args, Clone, Debug, Default)]
 pub struct LookArgs {
-    /// Look below PATH too: a harness's home, or the directory in it that holds sessions. May be repeated
+    /// Also read sessions below PATH: a harness's home, or its session directory. Repeatable
     #[arg(long = "root", global = true, value_name = "HARNESS=PATH", value_parser = parse_root)]
     roots: Vec<(Harness, PathBuf)>,
 }
@@ -142,9 +143,9 @@ fn parse_root(text: &str) -> Result<(Harness, PathBuf), String> {
     let (harness, path) = text.split_once('=').ok_or("write it as HARNESS=PATH")?;
     let harness: Harness = harness.parse().map_err(|error| format!("{error}"))?;
     if store_of(harness).is_none() {
-        return Err(format!("{} keeps no sessions that are known here", harness.name()));
+        return Err(format!("{} keeps no sessions that Tackroom can read", harness.name()));
     }
-    let path = std::path::absolute(path).map_err(|error| format!("`{path}` is no path: {error}"))?;
+    let path = std::path::absolute(path).map_err(|error| format!("`{path}` is not a path: {error}"))?;
     Ok((harness, path))
 }
 
@@ -158,10 +159,10 @@ fn own_config(look: &LookArgs) -> Config {
 /// What delivers messages, for every subcommand that can.
 #[derive(Args, Clone, Debug)]
 pub struct CourierArgs {
-    /// The Claude Code that delivers messages
+    /// Claude Code program that delivers messages
     #[arg(long = "courier-program", value_name = "PROGRAM", default_value = COURIER_PROGRAM)]
     program: PathBuf,
-    /// The model that it runs
+    /// Model that it runs
     #[arg(long = "courier-model", value_name = "MODEL", default_value = COURIER_MODEL)]
     model: String,
 }

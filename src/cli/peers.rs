@@ -44,7 +44,7 @@ pub(super) fn run(args: &PeersArgs) -> Result<ExitCode, Failure> {
     }
     if !found.problems.is_empty() {
         let records = words::count(found.problems.len(), "record");
-        note(&format!("{records} could not be read; `tackroom doctor` says which"));
+        note(&format!("{records} could not be read; `tackroom doctor` shows which"));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -12,12 +12,12 @@ use std::process::{Command, ExitCode};
 
 #[derive(Args)]
 pub(super) struct ResumeArgs {
-    /// An entry's id, a session's id, or the beginning of one (4 characters or more) that only one has
+    /// Session: an id, its first 4 or more characters, a name, or words of its title
     id: String,
     /// Print the command for a POSIX shell instead of running it
     #[arg(long)]
     print: bool,
-    /// Resume a session that is live, too, without asking
+    /// Resume even a live session, without asking
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -35,7 +35,7 @@ pub(super) fn run(args: &ResumeArgs) -> Result<ExitCode, Failure> {
     if entry.state != State::Persisted && !args.force {
         let already = live::already(&entry);
         if !confirms(&already)? {
-            return Err(Failure::new(FAILED, format!("{already}; --force resumes it all the same")));
+            return Err(Failure::new(FAILED, format!("{already}; use --force to resume it anyway")));
         }
     }
     start(&entry, resume)
@@ -49,7 +49,7 @@ fn confirms(already: &str) -> Result<bool, Failure> {
     }
     write!(
         error.lock(),
-        "tackroom: {already}\nTwo programs would write to one session. Resume it all the same? [y/N] "
+        "tackroom: {already}\nTwo programs would write to the same session. Resume it anyway? [y/N] "
     )?;
     let mut answer = String::new();
     input.read_line(&mut answer)?;
@@ -64,26 +64,26 @@ fn why_not(entry: &Entry) -> String {
         parent if entry.harness == Harness::Orchestrator => {
             match parent.as_ref().and_then(|parent| parent.session_id.as_deref()) {
                 Some(worker) => {
-                    format!("{id} leads to a session of another program: `tackroom resume {}`", plain(worker))
+                    format!("{id} is a record of another program's session: run `tackroom resume {}`", plain(worker))
                 }
-                None => format!("{id} leads to no session yet"),
+                None => format!("{id} has no session yet"),
             }
         }
         Some(parent) if parent.relation == Relation::Subagent => match &parent.session_id {
             Some(parent) => {
                 let parent = plain(parent);
-                format!("{id} is a subagent and goes on only with its session: `tackroom resume {parent}`")
+                format!("{id} is a subagent and continues only with its parent: run `tackroom resume {parent}`")
             }
-            None => format!("{id} is a subagent and goes on only with its session"),
+            None => format!("{id} is a subagent and continues only with its parent"),
         },
         _ if entry.runtime_id.is_some() => live::already(entry),
         _ if entry.location.is_none() => {
             format!("{id} is running and has written nothing yet; go to the terminal that it runs in")
         }
         _ if entry.harness == Harness::Gemini && entry.workspace.is_none() => {
-            format!("{id} is opened only in its directory, and nothing here says which that is")
+            format!("{id} opens only in its own directory, which is unknown")
         }
-        _ => format!("{id} is of a format that {name} itself does not open any more"),
+        _ => format!("{id} has a format that {name} no longer opens"),
     }
 }
 
@@ -96,8 +96,7 @@ fn start(entry: &Entry, resume: &Resume) -> Result<ExitCode, Failure> {
     if let Some(directory) = &resume.cwd {
         if !Path::new(directory).is_dir() {
             let directory = plain(directory);
-            let message =
-                format!("the session works in {directory}, which is not there; make it again, or use --print");
+            let message = format!("the session's directory {directory} does not exist; create it, or use --print");
             return Err(Failure::new(FAILED, message));
         }
         command.current_dir(directory);

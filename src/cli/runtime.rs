@@ -29,9 +29,9 @@ pub(super) struct RuntimeArgs {
 /// A runtime is named as for `tackroom attach`.
 #[derive(Subcommand)]
 enum Command {
-    /// List the runtimes that are published, without asking them anything
+    /// List published runtimes, without contacting them
     Receipts,
-    /// Print the endpoint of the newest runtime of a session that answers
+    /// Print the endpoint of the newest runtime of a session that responds
     Discover {
         /// The program that owns the session
         harness: Harness,
@@ -41,32 +41,32 @@ enum Command {
         #[arg(long, value_name = "DIR", default_value = ".")]
         workspace: PathBuf,
     },
-    /// Show what a runtime says of itself; as JSON all of it
+    /// Show what a runtime reports about itself; --json shows all of it
     Describe { id: String },
-    /// Show who drives a runtime and who looks
+    /// Show the controller and the observers of a runtime
     Lease { id: String },
-    /// Remove the receipt of a runtime that does not answer
+    /// Remove the receipt of a runtime that does not respond
     Forget {
         id: String,
-        /// Also one whose process lives
+        /// Remove it even if its process is alive
         #[arg(long)]
         force: bool,
     },
-    /// Stop the turn that runs
+    /// Stop the running turn
     Interrupt {
         id: String,
-        /// Take control from who has it
+        /// Take control, even from another client
         #[arg(long)]
         take: bool,
     },
-    /// End a runtime, for everybody
+    /// Close a runtime for all clients
     Close { id: String },
-    /// Run a turn and print what it ended with. What it asks is denied
+    /// Run a turn and print its reply. Requests for approval are denied
     Submit {
         id: String,
-        /// What to say; absent: standard input, to its end
+        /// Prompt. Read from stdin if absent
         prompt: Option<String>,
-        /// Take control from who has it
+        /// Take control, even from another client
         #[arg(long)]
         take: bool,
     },
@@ -106,7 +106,7 @@ const COLUMNS: &[Column] = &[
 fn receipts(local: &Local) -> Told {
     let found: ReceiptsResult = local.wait(local.user().receipts(Empty {})).map_err(live::failure)?;
     if found.receipts.is_empty() {
-        note("No runtime is published.");
+        note("No runtimes are published.");
     }
     for problem in &found.problems {
         let what = problem.path.as_deref().or(problem.endpoint.as_deref()).unwrap_or(&problem.reason);
@@ -134,7 +134,7 @@ fn discover(local: &Local, harness: Harness, session: &str, workspace: &std::pat
     let found = local.wait(local.user().discover(DiscoverParams { source })).map_err(live::failure)?;
     match &found.endpoint {
         Some(endpoint) => Ok((json!(found), format!("{endpoint}\n"))),
-        None => Err(Failure::new(NOT_FOUND, "no runtime of this session in this directory answers")),
+        None => Err(Failure::new(NOT_FOUND, "no runtime of this session in this directory responds")),
     }
 }
 
@@ -162,15 +162,15 @@ fn lease(local: &Local, id: &str) -> Told {
     let is_meant = |entry: &Entry| entry.endpoint.as_ref() == Some(&receipt.endpoint);
     let entry = found.entries.into_iter().find(is_meant);
     let known = entry.and_then(|entry| Some((entry.owner.and_then(|owner| owner.controller), entry.observers?)));
-    let (controller, observers) =
-        known.ok_or_else(|| Failure::new(FAILED, "the runtime does not answer, or another one claims its id"))?;
+    let (controller, observers) = known
+        .ok_or_else(|| Failure::new(FAILED, "the runtime does not respond, or another runtime has the same id"))?;
     let mut text = match &controller {
-        Some(controller) => format!("{} drives\n", plain(&controller.client_id)),
-        None => "nobody drives\n".to_owned(),
+        Some(controller) => format!("{} has control\n", plain(&controller.client_id)),
+        None => "no client has control\n".to_owned(),
     };
     for observer in &observers {
         let age = words::age(words::now_ms(), i64::try_from(observer.last_seen_ms).ok());
-        text.push_str(&format!("{} looks, last heard of {age} ago\n", plain(&observer.client_id)));
+        text.push_str(&format!("{} observes, last seen {age} ago\n", plain(&observer.client_id)));
     }
     let mut answer = json!({ "observers": observers });
     if let Some(controller) = controller {
@@ -181,28 +181,30 @@ fn lease(local: &Local, id: &str) -> Told {
 
 fn forget(local: &Local, id: &str, force: bool) -> Told {
     let endpoint = live::find(local, id)?.endpoint.to_string();
-    let text = format!("the receipt {endpoint} is gone; the process that it named was left alone\n");
+    let text = format!("removed the receipt {endpoint}; its process was not touched\n");
     let params = ForgetParams { endpoint, force: Some(force) };
     let found = local.wait(local.user().forget(params)).map_err(live::failure)?;
-    Ok((json!(found), if found.removed { text } else { "the receipt was gone already\n".to_owned() }))
+    Ok((json!(found), if found.removed { text } else { "the receipt was already removed\n".to_owned() }))
 }
 
 fn interrupt(local: &mut Local, id: &str, take: bool) -> Told {
     let found = joined(local, id, take, async |user, own, _| user.interrupt(own).await)?;
-    let text = if found.interrupted { "the turn was interrupted\n" } else { "no turn runs\n" };
+    let text = if found.interrupted { "interrupted the turn\n" } else { "no turn is running\n" };
     Ok((json!(found), text.to_owned()))
 }
 
 fn close(local: &mut Local, id: &str) -> Told {
     let name = live::find(local, id)?.runtime_id;
     let found = joined(local, id, false, async |user, own, _| user.close(own).await)?;
-    Ok((json!(found), format!("the runtime {} ends, and with it what it did for others\n", plain(&name))))
+    Ok((json!(found), format!("closed the runtime {} for all clients\n", plain(&name))))
 }
 
 fn submit(local: &mut Local, id: &str, prompt: Option<&str>, take: bool) -> Told {
     let prompt = match prompt {
         Some(prompt) => prompt.to_owned(),
-        None if std::io::stdin().is_terminal() => return Err(Failure::new(USAGE, "give a prompt, or pipe one in")),
+        None if std::io::stdin().is_terminal() => {
+            return Err(Failure::new(USAGE, "give a prompt as an argument or on stdin"));
+        }
         None => {
             let mut text = String::new();
             std::io::stdin().lock().read_to_string(&mut text)?;
@@ -227,7 +229,7 @@ async fn deny(user: &User, mut told: Receiver<Notification>) -> std::convert::In
         if event.kind == "request"
             && let Some(response) = super::attach::refusal(&event)
         {
-            note("tackroom: the agent asks for something; nobody can be asked here, so it is denied");
+            note("tackroom: the agent's request is denied: nobody can answer it here");
             // Where this fails somebody else has answered, or the turn waits for who can.
             let _ = user.respond(crate::protocol::RespondParams { attachment, response }).await;
         }

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 #[derive(Args)]
 pub(super) struct SchemaArgs {
-    /// The directory to write schema.json, meta.json and openrpc.json into
+    /// Directory to write schema.json, meta.json and openrpc.json to
     #[arg(long, value_name = "DIR", default_value = "schema")]
     out: PathBuf,
     /// Print one of them instead

@@ -17,43 +17,43 @@ use std::time::Duration;
 
 #[derive(Args, Debug)]
 pub(super) struct ServeArgs {
-    /// What clients may do at most
+    /// Maximum permissions of clients
     #[arg(long, value_name = "PERMISSIONS", value_delimiter = ',', default_value = "observe")]
     allow: Vec<Permission>,
-    /// Show only sessions in this directory and below. May be repeated
+    /// Serve only sessions in this directory and below. Repeatable
     #[arg(long = "workspace", value_name = "DIR")]
     workspaces: Vec<PathBuf>,
-    /// Show only sessions of these harnesses
+    /// Serve only sessions of these harnesses
     #[arg(long = "harness", value_name = "HARNESSES", value_delimiter = ',')]
     harnesses: Vec<Harness>,
     #[command(flatten)]
     look: LookArgs,
     #[command(flatten)]
     courier: CourierArgs,
-    /// Let the client name more homes in `initialize`
+    /// Let clients name further homes in `initialize`
     #[arg(long)]
     allow_homes: bool,
-    /// Let clients with the permission `start` start this agent. May be repeated
+    /// Let clients with the permission `start` start this agent. Repeatable
     #[arg(long = "start", value_name = "NAME=COMMAND", value_parser = parse_agent)]
     agents: Vec<Agent>,
-    /// How messages are told apart
+    /// Framing of messages
     #[arg(long, value_enum, default_value_t = FramingArg::Auto)]
     framing: FramingArg,
-    /// Lower a bound that `initialize` tells, as frameBytes=1048576. May be repeated
+    /// Lower a limit that `initialize` reports, such as frameBytes=1048576. Repeatable
     #[arg(long = "limit", value_name = "NAME=VALUE")]
     limits: Vec<String>,
-    /// What to log to stderr
+    /// Log level on stderr
     #[arg(long, value_name = "LEVEL", default_value = "warn")]
     log: tracing::Level,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum FramingArg {
-    /// By the first byte
+    /// Decide by the first byte
     Auto,
-    /// One message a line, as ACP and MCP
+    /// One message per line, as in ACP and MCP
     Lines,
-    /// Content-Length headers, as LSP
+    /// Content-Length headers, as in LSP
     Headers,
 }
 
@@ -82,7 +82,7 @@ fn config(args: &ServeArgs) -> Result<Config, String> {
     let limits = lower(&args.limits)?;
     let mut names = HashSet::new();
     if let Some(twice) = args.agents.iter().find(|agent| !names.insert(&agent.name)) {
-        return Err(format!("--start {}: there are two of this name", twice.name));
+        return Err(format!("--start {}: the name is used twice", twice.name));
     }
     let (agents, courier) = (args.agents.clone(), args.courier.program());
     Ok(Config { ceiling, homes: args.look.homes(), allow_homes: args.allow_homes, limits, agents, courier })
@@ -96,7 +96,8 @@ fn parse_agent(text: &str) -> Result<Agent, String> {
     if !is_name {
         return Err(format!("a name is 1 to {} of A-Z a-z 0-9 . _ -", limits::START_NAME));
     }
-    let mut command = shell_words::split(command).map_err(|error| format!("the command has an open end: {error}"))?;
+    let mut command =
+        shell_words::split(command).map_err(|error| format!("the command has an unclosed quote: {error}"))?;
     let program = command.first_mut().filter(|program| !program.is_empty()).ok_or("there is no command")?;
     // The agent works in another directory.
     if program.contains('/') {
@@ -113,8 +114,7 @@ fn lower(flags: &[String]) -> Result<Limits, String> {
     for flag in flags {
         let (name, value) = flag.split_once('=').ok_or_else(|| format!("--limit {flag}: write it as NAME=VALUE"))?;
         let limit = limits.get_mut(name);
-        let limit =
-            limit.ok_or_else(|| format!("--limit {name}: there is no such limit; `initialize` reports them"))?;
+        let limit = limit.ok_or_else(|| format!("--limit {name}: unknown limit; `initialize` lists them"))?;
         match value.parse() {
             Ok(value) if (1..=*limit).contains(&value) => *limit = value,
             _ => return Err(format!("--limit {name}: from 1 to {limit}, not `{value}`")),

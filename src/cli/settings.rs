@@ -12,7 +12,7 @@ use std::process::ExitCode;
 pub(super) struct SettingsArgs {
     #[command(subcommand)]
     action: Option<Action>,
-    /// The home of Claude Code that is meant, where there are several
+    /// Home of Claude Code, if there are several
     #[arg(long, global = true, value_name = "PATH")]
     home: Option<PathBuf>,
     /// Print the result of `settings/read` or `settings/update` as JSON
@@ -24,16 +24,16 @@ pub(super) struct SettingsArgs {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Show the policy; the same as no word at all
+    /// Show the policy (the default)
     Get,
-    /// Change it
+    /// Change the policy
     Set {
         /// accept, hold or refuse
         policy: InboundPolicy,
         #[command(flatten)]
         guard: Guard,
     },
-    /// Take it out, so that Claude Code decides by itself
+    /// Remove the setting, so that Claude Code's default applies
     Reset {
         #[command(flatten)]
         guard: Guard,
@@ -68,7 +68,7 @@ pub(super) fn run(args: &SettingsArgs) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     output::write(&line(&settings))?;
-    note("This is what the user's own file says: managed, project and command-line settings can override it.");
+    note("This is the user's own setting; managed, project and command-line settings can override it.");
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,5 +1,6 @@
 //! Times, paths and numbers as a person reads them.
 
+use crate::protocol::State;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use std::path::Path;
@@ -8,6 +9,20 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Now, in epoch milliseconds.
 pub(super) fn now_ms() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
+}
+
+/// The name of a state for people.
+pub(super) fn state(state: State) -> &'static str {
+    match state {
+        State::Persisted => "stored",
+        state => state.id(),
+    }
+}
+
+/// Reads a state as [`state`] names it, or as the protocol does.
+pub(super) fn parse_state(name: &str) -> Result<State, String> {
+    let found = State::ALL.into_iter().find(|known| name == state(*known) || name == known.id());
+    found.ok_or_else(|| format!("the states are {}", State::ALL.map(state).join(", ")))
 }
 
 /// How long ago a time was, in its largest unit.

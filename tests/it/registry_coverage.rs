@@ -57,5 +57,5 @@ fn an_agent_that_keeps_no_sessions_here_has_no_root_and_can_be_given_none() {
     let wrong = std::process::Command::new(env!("CARGO_BIN_EXE_tackroom")).args(["list", "--root", "acp=/x"]).output();
     let wrong = wrong.unwrap();
     assert_eq!(wrong.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&wrong.stderr).contains("ACP agent keeps no sessions that are known here"));
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("ACP agent keeps no sessions that Tackroom can read"));
 }

@@ -369,7 +369,7 @@ fn a_runtime_that_takes_the_id_of_another_conversation_does_not_hide_it() {
     let [problem] = <[Value; 1]>::try_from(problems(&answer)).unwrap();
     assert_eq!((&problem["reason"], &problem["id"]), (&json!("ambiguous_runtime"), &json!(session_id(1))));
     assert_eq!(describe(&mut server, &session_id(1))["title"], "Mend the roof");
-    // Nobody who means the session joins it.
+    // Nobody who means the session attaches.
     server.request("runtime/attach", json!({ "id": session_id(1) })).error().is(-32003, "not_live");
     let joined = server.request("runtime/attach", json!({ "id": session_id(2) })).result();
     assert_eq!(joined["descriptor"]["session_id"], session_id(1));

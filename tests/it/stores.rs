@@ -317,9 +317,9 @@ fn the_command_line_leads_back_in_or_says_why_not() {
     let print = told(&home, &["resume", "--print", "20261130_083705"]);
     assert_eq!(print, "cd /proj/beta && hermes --profile coder --resume 20261130_083705_605f1c\n");
     for (id, why) in [
-        ("coder/agent", "leads to a session of another program: `tackroom resume pi:my-own-id-1`"),
-        ("default/agent:main:telegram", "leads to no session yet"),
-        ("ses_dd45d661", "is of a format that OpenCode itself does not open any more"),
+        ("coder/agent", "record of another program's session: run `tackroom resume pi:my-own-id-1`"),
+        ("default/agent:main:telegram", "has no session yet"),
+        ("ses_dd45d661", "has a format that OpenCode no longer opens"),
     ] {
         let output = run(&home, &["resume", id]);
         let said = String::from_utf8(output.stderr).unwrap();
@@ -327,7 +327,7 @@ fn the_command_line_leads_back_in_or_says_why_not() {
     }
     let alone = Home::with(&[stores::OLD_GEMINI]);
     let said = String::from_utf8(run(&alone, &["resume", "0114ae5f"]).stderr).unwrap();
-    assert!(said.contains("is opened only in its directory"), "{said}");
+    assert!(said.contains("opens only in its own directory"), "{said}");
 }
 
 #[test]
@@ -349,7 +349,7 @@ fn the_command_line_lists_every_store_in_one_table() {
         ("supercode b1d154e4964f197c-proud-falcon", "/proj/alpha a fresh question in alpha"),
         ("orchestrator default/agent:main:telegram:dm:7", "- telegram/dm/7"),
     ] {
-        let is_it = |line: &&String| line.starts_with(&format!("persisted {harness} ")) && line.ends_with(rest);
+        let is_it = |line: &&String| line.starts_with(&format!("stored {harness} ")) && line.ends_with(rest);
         assert_eq!(lines.iter().filter(is_it).count(), 1, "{harness}: {table}");
     }
 }
@@ -377,5 +377,5 @@ fn the_doctor_tells_of_every_store_where_it_is_and_what_is_in_it() {
         let counts = lines.next().unwrap();
         assert!(counts.starts_with("    ") && counts.ends_with(&format!(", {sessions}")), "{name}: {counts}");
     }
-    assert!(report.ends_with("Everything that was found could be read.\n"), "{report}");
+    assert!(report.ends_with("Everything found could be read.\n"), "{report}");
 }

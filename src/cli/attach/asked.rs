@@ -33,8 +33,8 @@ enum Kind {
 
 /// What is typed for a decision, and what it does.
 const DECIDED_BY: [(&str, Decision, &str); 3] = [
-    ("y", Decision::Allow, "y runs it"),
-    ("n", Decision::Deny, "n does not"),
+    ("y", Decision::Allow, "y allows it"),
+    ("n", Decision::Deny, "n denies it"),
     ("a", Decision::AllowForSession, "a allows it for this session"),
 ];
 /// Characters of the details; who approves is told where there are more.
@@ -86,7 +86,7 @@ impl Asked {
     pub(super) fn lines(&self) -> Vec<Line> {
         let line = |lead, text: String| Line::new(lead, Colour::Alert, text);
         let what = match self.kind {
-            Kind::Approval => format!("request {}: may it run {}?", self.id, self.what),
+            Kind::Approval => format!("request {}: allow {}?", self.id, self.what),
             Kind::Elicitation | Kind::Other => format!("request {}: {}", self.id, self.what),
         };
         let mut lines = vec![line("? ", one_line(&what))];
@@ -117,7 +117,7 @@ impl Asked {
         let mut questions = self.form.questions();
         match (questions.next(), questions.next()) {
             (Some(question), None) => question.hint(),
-            (Some(_), Some(_)) => "the answers with ; between",
+            (Some(_), Some(_)) => "the answers separated by ;",
             (None, _) => "an answer",
         }
     }
@@ -212,11 +212,11 @@ mod tests {
     #[test]
     fn only_what_is_offered_can_be_chosen() {
         let approval = asked("approval", json!({ "tool": "bash", "decisions": ["deny", "allow", "of the future"] }));
-        assert_eq!(approval.choices(), "bash: y runs it, n does not");
+        assert_eq!(approval.choices(), "bash: y allows it, n denies it");
         assert!(approval.answer("a").is_none());
         assert!(approval.answer("y").is_some() && approval.answer("n").is_some());
         let any = asked("approval", json!({ "tool": "bash" }));
-        assert_eq!(any.choices(), "bash: y runs it, n does not, a allows it for this session");
+        assert_eq!(any.choices(), "bash: y allows it, n denies it, a allows it for this session");
     }
 
     #[test]

@@ -29,22 +29,21 @@ use view::View;
 
 #[derive(Args)]
 pub(super) struct AttachArgs {
-    /// A runtime's id or endpoint, the id of its session, a beginning of one (4 characters or more) or a part of its
-    /// title that only one has
+    /// Runtime: its id, its session's id, the first 4 or more characters of one, an endpoint, or words of the title
     id: String,
-    /// Only look: nothing is sent to the runtime
+    /// Observe only: send nothing to the agent
     #[arg(long)]
     observe: bool,
-    /// The name by which the runtime knows you, of A-Z a-z 0-9 . _ -
+    /// Your client name: characters A-Z a-z 0-9 . _ -
     #[arg(long, value_name = "NAME")]
     client_id: Option<String>,
-    /// How many messages of the history at most
+    /// Maximum number of history messages
     #[arg(long, value_name = "N", default_value_t = limits::HISTORY_DEFAULT)]
     history: u32,
-    /// Print the result of `runtime/attach`, then each event, as one line of JSON
+    /// Print the result of `runtime/attach` and then each event as one line of JSON
     #[arg(long)]
     json: bool,
-    /// Also show what is not part of the conversation: protocol messages, usage, changed commands and modes
+    /// Also show protocol messages, usage, and changes of commands and modes
     #[arg(long)]
     verbose: bool,
     #[command(flatten)]
@@ -52,9 +51,9 @@ pub(super) struct AttachArgs {
 }
 
 /// Said where a person attaches to a runtime that denies approvals while nobody is attached.
-const ATTACHED: &str = "approvals are denied while nobody is attached; now you are asked";
+const ATTACHED: &str = "approvals now come to you; with no client attached they are denied";
 /// The same where a person cannot answer.
-const OBSERVED: &str = "approvals are denied while nobody is attached; now the controller is asked";
+const OBSERVED: &str = "approvals now go to the controller; with no client attached they are denied";
 
 pub(super) fn run(args: &AttachArgs) -> Result<ExitCode, Failure> {
     let mut local = Local::new(own_config(&args.look))?;
@@ -125,7 +124,7 @@ fn opening(args: &AttachArgs, session: &Session, joined: &AttachResult, view: &m
     let about = &session.about;
     let known = one_line(&about.words().join(", "));
     let known = if known.is_empty() { String::new() } else { format!(" ({known})") };
-    let role = if args.observe { "looking at" } else { "attached to" };
+    let role = if args.observe { "observing" } else { "attached to" };
     lines.push(Line::note(&format!("{role} {}{known} as {}", args.id, session.client_id)));
     if !session.about.waits() {
         lines.push(Line::note(if args.observe { OBSERVED } else { ATTACHED }));

@@ -109,7 +109,7 @@ impl Plain<'_> {
                     }
                     Some(Came::Event(event)) => self.event(&event)?,
                     Some(Came::Answer(act, answer)) => self.answer(act, answer)?,
-                    None => return Err(Failure::new(FAILED, "the attachment is over")),
+                    None => return Err(Failure::new(FAILED, "the attachment has ended")),
                 },
             }
         }
@@ -167,7 +167,7 @@ impl Plain<'_> {
             return;
         }
         if self.args.observe {
-            self.fail("--observe only looks: what is written here is not sent");
+            self.fail("--observe sends nothing to the agent");
         } else {
             self.submit(prompt);
         }
@@ -208,7 +208,7 @@ impl Plain<'_> {
     /// Nobody is here to be asked, so what a turn of ours asks is answered as where nobody watches.
     fn refuse(&mut self, request: &Value) {
         if let Some(asked) = super::asked::Asked::of(request) {
-            note(&format!("tackroom: nobody can be asked here, so request {} is denied", asked.id));
+            note(&format!("tackroom: request {} is denied: nobody can answer it here", asked.id));
             self.session.act(Act::Respond(asked.refusal()));
         }
     }
@@ -230,11 +230,11 @@ impl Plain<'_> {
                 }
                 _ => {
                     self.turn = None;
-                    self.fail(&live::refusal(&error, "`tackroom attach` in a terminal takes control by /take"));
+                    self.fail(&live::refusal(&error, "in a terminal, `tackroom attach` takes control with /take"));
                 }
             },
             (Act::Again, Ok(Answer::Joined(joined))) => {
-                note("tackroom: fell behind, and attached again");
+                note("tackroom: fell behind; attached again");
                 joined.replay.iter().try_for_each(|event| self.event(event))?;
             }
             (Act::Again, Err(error)) => return Err(live::failure(error)),
@@ -275,7 +275,7 @@ impl Lines {
                 return Ok(None);
             }
             if self.bytes.len() > limits::RUNTIME_REQUEST {
-                return Err(Failure::new(FAILED, "a line of the input is longer than a runtime takes"));
+                return Err(Failure::new(FAILED, "a line of the input is too long for a runtime"));
             }
             // Whatever is wrong with the input, no more comes.
             self.ended = !matches!(self.input.read_buf(&mut self.bytes).await, Ok(1..));

@@ -25,7 +25,7 @@ const LOOK: Duration = Duration::from_secs(2);
 /// Bytes on their way to the terminal, over which no more events are taken.
 const WAITING: usize = 64 << 10;
 /// How control is taken here.
-const TAKE: &str = "/take takes control";
+const TAKE: &str = "/take for control";
 
 struct Terminal<'a> {
     args: &'a AttachArgs,
@@ -104,7 +104,7 @@ pub(super) async fn run(
                 let end = match came {
                     Some(Came::Event(event)) => terminal.event(&event),
                     Some(Came::Answer(act, answer)) => terminal.answer(act, answer),
-                    None => Some(End::Over("the attachment is over".to_owned())),
+                    None => Some(End::Over("the attachment has ended".to_owned())),
                 };
                 if let Some(end) = end { break Ok(Ok(end)) }
             },
@@ -127,7 +127,7 @@ pub(super) async fn run(
 impl Terminal<'_> {
     fn open(&mut self, joined: &AttachResult) {
         let mut lines = opening(self.args, self.session, joined, &mut self.view);
-        lines.push(Line::note("/help says what can be typed; Ctrl-D leaves, and the runtime goes on"));
+        lines.push(Line::note("/help lists commands; Ctrl-D detaches and leaves the runtime running"));
         self.canvas.print(lines);
         self.put_aside();
     }
@@ -161,10 +161,10 @@ impl Terminal<'_> {
         let is_busy = session.running || session.working;
         let doing = if is_busy { "busy" } else { "idle" };
         let who = match &session.driver {
-            _ if self.args.observe => "you only look".to_owned(),
-            Some(_) if session.drives() => "you drive".to_owned(),
-            Some(other) => format!("{} drives, {TAKE}", clean::one_line(other)),
-            None => "nobody drives, typing takes control".to_owned(),
+            _ if self.args.observe => "observing".to_owned(),
+            Some(_) if session.drives() => "you have control".to_owned(),
+            Some(other) => format!("{} has control, {TAKE}", clean::one_line(other)),
+            None => "no client has control; typing takes it".to_owned(),
         };
         let stop = if is_busy && session.drives() { " - Ctrl-C interrupts" } else { "" };
         format!("-- {doing} - {who}{stop}")
@@ -211,15 +211,14 @@ impl Terminal<'_> {
             (Act::Again, Err(error)) => return Some(End::Over(error.to_string())),
             (Act::Release, Err(error)) => return Some(End::Over(error.to_string())),
             (act @ (Act::Again | Act::Release), Ok(Answer::Joined(joined))) => {
-                let word =
-                    if matches!(act, Act::Again) { "fell behind, and attached again" } else { "let go of control" };
+                let word = if matches!(act, Act::Again) { "fell behind; attached again" } else { "released control" };
                 self.say(Line::note(word));
                 return joined.replay.iter().find_map(|event| self.event(event));
             }
             // It is asked again and again.
             (Act::Look, _) => return None,
-            (Act::Take, Ok(_)) => Line::note("you drive now"),
-            (Act::Interrupt, Ok(Answer::Interrupted(false))) => Line::note("no turn runs"),
+            (Act::Take, Ok(_)) => Line::note("you have control"),
+            (Act::Interrupt, Ok(Answer::Interrupted(false))) => Line::note("no turn is running"),
             (Act::Say(text) | Act::Steer(text), Err(error)) => {
                 if self.editor.is_empty() {
                     self.editor.set(text);
@@ -279,7 +278,7 @@ impl Terminal<'_> {
         if (self.session.running || self.session.working) && !self.args.observe {
             self.session.act(Act::Interrupt);
         } else if self.editor.is_empty() {
-            self.say(Line::note("Ctrl-D leaves"));
+            self.say(Line::note("Ctrl-D detaches"));
         } else {
             self.editor.take();
         }
@@ -293,7 +292,9 @@ impl Terminal<'_> {
             Typed::Nothing => {}
             // Fingers do not stop when a question appears: this may be the rest of a word that was being typed.
             Typed::Answer(_) if in_mid_word => {
-                self.say(Line::note("you were typing when this was asked; if that was your answer, give it once more"));
+                self.say(Line::note(
+                    "you were typing when the request arrived; type the answer again if it was meant for it",
+                ));
             }
             Typed::Quit => return Some(End::Left),
             Typed::Help => {
@@ -301,13 +302,13 @@ impl Terminal<'_> {
                 self.canvas.put_between(help.into_iter().map(Line::note).collect());
             }
             Typed::Unanswered if self.session.about.actions.steer => {
-                self.say(Line::note("answer what is asked first, or /steer TEXT"));
+                self.say(Line::note("answer the request first, or use /steer TEXT"));
             }
-            Typed::Unanswered => self.say(Line::note("answer what is asked first")),
+            Typed::Unanswered => self.say(Line::note("answer the request first")),
             Typed::Unknown(word) => {
-                self.say(Line::note(&format!("there is no /{word}; /help says what there is, //TEXT says /TEXT")));
+                self.say(Line::note(&format!("unknown command /{word}; /help lists commands, //TEXT sends /TEXT")));
             }
-            _ if self.args.observe => self.say(Line::note("--observe only looks; attach without it to take part")),
+            _ if self.args.observe => self.say(Line::note("attached with --observe; attach without it to send input")),
             Typed::Say(text) if !self.session.running => self.session.act(Act::Say(text)),
             Typed::Say(text) | Typed::Steer(text) if self.session.about.actions.steer => {
                 self.session.act(Act::Steer(text));
@@ -315,7 +316,7 @@ impl Terminal<'_> {
             Typed::Say(text) | Typed::Steer(text) => {
                 self.editor.set(text);
                 self.say(Line::note(
-                    "this runtime cannot be steered; wait for the end of the turn, or Ctrl-C interrupts it",
+                    "this runtime does not support steering; wait for the end of the turn, or interrupt it with Ctrl-C",
                 ));
             }
             Typed::Answer(response) => self.session.act(Act::Respond(response)),

@@ -23,19 +23,23 @@ pub(super) enum Typed {
 /// What `/help` says where a turn that runs can be steered, or cannot.
 pub(super) fn help(steers: bool) -> Vec<&'static str> {
     let begin = if steers {
-        "type to begin a turn, or to steer the one that runs; //TEXT says /TEXT"
+        "TEXT: start a turn, or steer the running one; //TEXT sends /TEXT"
     } else {
-        "type to begin a turn; //TEXT says /TEXT"
+        "TEXT: start a turn; //TEXT sends /TEXT"
     };
-    let steer = "/steer TEXT: say something to the turn that runs, also while a question waits";
+    let steer = "/steer TEXT: add to the running turn, even while a request is open";
     let mut lines = vec![
         begin,
-        "y, n, a and Enter: allow what is asked once, deny it, allow it for this session, as far as it is offered",
-        "an answer (JSON or text), /decline, /cancel: to a question of the agent",
-        "/take: drive, whoever does; /release: let go, and go on looking",
+        "y, n, a, then Enter: allow once, deny, allow for this session (where offered)",
+        "JSON or text, /decline, /cancel: answer the agent's question",
+        "/take: take control; /release: release it and observe",
     ];
     lines.extend(steers.then_some(steer));
-    lines.extend(["Ctrl-C: interrupt the turn that runs", "Ctrl-D, /quit: leave; the runtime goes on", "/help: this"]);
+    lines.extend([
+        "Ctrl-C: interrupt the running turn",
+        "Ctrl-D, /quit: detach; the runtime keeps running",
+        "/help: show this list",
+    ]);
     lines
 }
 

@@ -214,22 +214,17 @@ fn remark(kind: &str, payload: &Value) -> String {
         "cache_warning" => word("message"),
         "model_changed" => format!("the model changed from {} to {}: {}", word("from"), word("to"), word("reason")),
         "provider_retry" => {
-            format!(
-                "the model is asked again in {} ms (attempt {}): {}",
-                word("delay_ms"),
-                word("attempt"),
-                word("reason")
-            )
+            format!("retrying the model in {} ms (attempt {}): {}", word("delay_ms"), word("attempt"), word("reason"))
         }
         "request_resolved" => format!("request {}: {}", word("request_id"), answered(&payload["response"])),
         "native_event" if is_native_request(kind, payload) => {
             let title = payload["raw"]["params"]["toolCall"]["title"].as_str();
             format!(
-                "the agent asks for permission, which only its owner can give: {}",
+                "the agent requests permission, which only its owner can grant: {}",
                 cut(title.unwrap_or("?"), CHARS)
             )
         }
-        "native_event" => format!("the agent says {}", word("kind")),
+        "native_event" => format!("agent event {}", word("kind")),
         "runtime_disconnected" => format!("the agent is gone: {}", word("message")),
         _ => {
             let said = ["message", "text", "reason", "prompt"].iter().find_map(|name| payload[*name].as_str());
@@ -291,13 +286,13 @@ mod tests {
         assert_eq!(captured("sse_approval.txt"), expected);
         let lines = captured("sse_frontend_events.txt");
         assert_eq!(lines[..2], ["> hello world", "echo: hello world"]);
-        assert_eq!(lines[3], "-- the turn was interrupted");
+        assert_eq!(lines[3], "-- turn interrupted");
         assert!(lines[5].starts_with("! the turn failed: provider returned status 400"), "{}", lines[5]);
     }
 
     #[test]
     fn a_captured_stream_of_a_hosted_harness() {
-        let asks = "-- the agent asks for permission, which only its owner can give: do it";
+        let asks = "-- the agent requests permission, which only its owner can grant: do it";
         let expected = ["> hello TOOL", "part0 part1 ", "* do it {\"command\":\"x\"}", asks, "  | done"];
         assert_eq!(captured("sse_hosted.txt"), expected);
     }
@@ -334,7 +329,7 @@ mod tests {
             (
                 "native_event",
                 json!({ "kind": "session/request_permission", "raw": { "params": { "toolCall": { "title": "do it" } } } }),
-                "-- the agent asks for permission, which only its owner can give: do it",
+                "-- the agent requests permission, which only its owner can grant: do it",
             ),
             ("operations_changed", json!({}), ""),
             ("mode_changed", json!({ "from": "a", "to": "b" }), ""),

@@ -15,7 +15,7 @@ const DRIVER: &str = "observe,interact,approve,terminate";
 
 /// Hosts the demo's own agent, and shows what two clients hear of it.
 pub(super) fn show(home: &Path, screen: &Screen) -> Result<(), Failure> {
-    let heading = "An agent that is hosted: `tackroom host -- AGENT`";
+    let heading = "A hosted agent: `tackroom host -- AGENT`";
     output::write(&format!("\n{}\n", screen.paint(heading, Colour::Bold)))?;
     // It ends with the demo, whatever ends that: it is never told to go on alone.
     let (_host, ready) = Handle::current().block_on(host(home))?;
@@ -23,12 +23,14 @@ pub(super) fn show(home: &Path, screen: &Screen) -> Result<(), Failure> {
     let mut anna = Client::join(home, screen, "anna ", &ready)?;
     let mut ben = Client::join(home, screen, "ben  ", &ready)?;
 
-    anna.talk.tell("Anna says something, which takes control. The agent answers, and asks before it uses its tool.")?;
+    anna.talk.tell(
+        "Anna sends a prompt and gets control. The agent replies, and asks for approval before it uses a tool.",
+    )?;
     anna.ask("runtime/sendInput", json!({ "prompt": "Water the tomatoes, please" }))?;
     let asked = anna.until("request")?;
     anna.show()?;
 
-    ben.talk.tell("Ben saw all of it. In a list the agent waits for a person now.")?;
+    ben.talk.tell("Ben received the same events. The list shows the agent as waiting.")?;
     ben.until("request")?;
     ben.same(&anna)?;
     ben.talk.request("registry/list", json!({ "query": { "persisted": false, "harnesses": ["acp"] } }))?;
@@ -36,7 +38,7 @@ pub(super) fn show(home: &Path, screen: &Screen) -> Result<(), Failure> {
     let entry = listed["result"]["entries"][0].take();
     ben.talk.heard(&json!({ "id": entry["id"], "state": entry["state"], "activity": entry["activity"] }))?;
 
-    ben.talk.tell("Ben takes control, in the middle of Anna's turn, and allows it. Both hear how it ends.")?;
+    ben.talk.tell("Ben takes control during Anna's turn and approves. Both receive the end of the turn.")?;
     ben.ask("runtime/takeControl", json!({}))?;
     let response = json!({ "kind": "approval", "requestId": asked["payload"]["request"]["id"], "decision": "allow" });
     ben.ask("runtime/respond", json!({ "response": response }))?;
@@ -45,7 +47,7 @@ pub(super) fn show(home: &Path, screen: &Screen) -> Result<(), Failure> {
     anna.until("turn_succeeded")?;
     anna.same(&ben)?;
 
-    ben.talk.tell("Ben closes it, and it is gone for everybody.")?;
+    ben.talk.tell("Ben closes the runtime for all clients.")?;
     ben.ask("runtime/close", json!({}))?;
     anna.until("disconnected")?;
     anna.show()?;
@@ -76,7 +78,7 @@ struct Client<'a> {
 impl<'a> Client<'a> {
     fn join(home: &Path, screen: &'a Screen, name: &'a str, ready: &Ready) -> Result<Self, Failure> {
         let mut talk = Talk::open(home, screen, name, DRIVER)?;
-        talk.tell(&format!("{}joins it.", capital(name)))?;
+        talk.tell(&format!("{}attaches.", capital(name)))?;
         let mut client = {
             talk.request(
                 "initialize",
@@ -109,7 +111,7 @@ impl<'a> Client<'a> {
             if message.get("method").is_none() {
                 return match message.get("error") {
                     None => Ok(message),
-                    Some(error) => Err(Failure::new(FAILED, format!("the demo was refused: {error}"))),
+                    Some(error) => Err(Failure::new(FAILED, format!("a request of the demo was refused: {error}"))),
                 };
             }
             self.told.push_back(message);
@@ -134,7 +136,7 @@ impl<'a> Client<'a> {
                 return Ok(message["params"]["event"].clone());
             }
             if message["params"]["event"]["kind"] == "disconnected" {
-                return Err(gone("the runtime is gone"));
+                return Err(gone("the runtime exited"));
             }
         }
     }
@@ -147,7 +149,7 @@ impl<'a> Client<'a> {
     /// Says that the same was heard as by another one, which must be so.
     fn same(&self, other: &Self) -> Result<(), Failure> {
         if self.heard != other.heard {
-            return Err(Failure::new(FAILED, "two clients were told different things; please report this"));
+            return Err(Failure::new(FAILED, "two clients received different events; please report this"));
         }
         let count = self.heard.len();
         output::write(&format!("{}<-- the same {count} events\n", self.talk.name))

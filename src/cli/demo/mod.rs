@@ -34,7 +34,7 @@ pub(super) fn run(_: &DemoArgs) -> Result<ExitCode, Failure> {
         let result = tokio::select! {
             shown = show => shown?,
             signal = signals.next() => Ok(ExitCode::from(128 + signal)),
-            () = tokio::time::sleep(PATIENCE) => Err(Failure::new(FAILED, "the server does not answer; this is a bug")),
+            () = tokio::time::sleep(PATIENCE) => Err(Failure::new(FAILED, "the server does not respond; please report this")),
         };
         sample.remove()?;
         result
@@ -53,14 +53,16 @@ fn show(home: &Path) -> Result<ExitCode, Failure> {
     ))?;
     talk::talk(home, &screen)?;
     hosted::show(home, &screen)?;
-    let heading = "The same for a person: `tackroom list`";
+    let heading = "The same for people: `tackroom list`";
     output::write(&format!("\n{}\n\n", screen.paint(heading, Colour::Bold)))?;
     let mut list = tackroom(home)?;
     list.arg("list").envs(["TERM", "NO_COLOR"].into_iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
     if !list.status()?.success() {
         return Err(Failure::new(FAILED, "`tackroom list` failed"));
     }
-    output::write("\nNow with your own sessions: `tackroom list`, or `tackroom doctor` to see where it looks.\n")?;
+    output::write(
+        "\nNext, with your own sessions: run `tackroom list`, or `tackroom doctor` to see where it looks.\n",
+    )?;
     Ok(ExitCode::SUCCESS)
 }
 

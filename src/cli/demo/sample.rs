@@ -86,7 +86,8 @@ impl Sample {
 
     fn put(&self, place: &str, text: &str) -> Result<(), Failure> {
         let path = self.home().join(place);
-        let failed = |error| Failure::new(FAILED, format!("cannot write the sample to {}: {error}", path.display()));
+        let failed =
+            |error| Failure::new(FAILED, format!("cannot write the sample data to {}: {error}", path.display()));
         let directory = path.parent().unwrap_or(self.home());
         fs::create_dir_all(directory).and_then(|()| fs::write(&path, text)).map_err(failed)
     }

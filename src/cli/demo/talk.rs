@@ -15,29 +15,27 @@ const MAX_COLUMNS: usize = 120;
 /// Speaks with a server that sees the sample home, and shows what is said.
 pub(super) fn talk(home: &Path, screen: &Screen) -> Result<(), Failure> {
     let mut talk = Talk::open(home, screen, "", "observe")?;
-    talk.tell("The client opens. The server was started with `--allow observe`, so that is what it grants.")?;
+    talk.tell("The client connects. The server was started with `--allow observe`, so it grants that permission.")?;
     talk.ask(
         "initialize",
         json!({"protocolVersion": 1, "clientInfo": {"name": "demo"}, "processId": std::process::id()}),
     )?;
     talk.notify("initialized")?;
 
-    talk.tell("Who waits for a person? Each entry says how to get back into its session.")?;
+    talk.tell("Which sessions need a person? Each entry contains the command that resumes it.")?;
     let waiting = talk.ask("registry/list", json!({"query": {"states": ["waiting"]}}))?;
     let id = &waiting["result"]["entries"][0]["id"];
 
-    talk.tell("A search, a page of one, and what the session's last message was. The cursor leads to the next page.")?;
+    talk.tell("A search with one entry per page, including the last message. The cursor gets the next page.")?;
     let search = json!({"query": {"text": "shopping", "include": ["lastMessage"]}, "limit": 1});
     talk.ask("registry/list", search)?;
 
-    talk.tell("The live Claude Code sessions as their own process registry tells them. This one is the demo itself.")?;
+    talk.tell("The live Claude Code sessions from their own process registry. This one is the demo itself.")?;
     talk.ask("peer/list", json!({}))?;
 
-    talk.tell("The client gives up all workspaces but one, for good.")?;
+    talk.tell("The client permanently restricts itself to one workspace.")?;
     talk.ask("authority/narrow", json!({"authority": {"workspaces": [OTHER_WORKSPACE]}}))?;
-    talk.tell(
-        "The session that waits is elsewhere, so for this client it does not exist any more, nor does it count.",
-    )?;
+    talk.tell("The waiting session is outside that workspace, so this client can no longer see or count it.")?;
     talk.ask("registry/describe", json!({"id": id}))?;
     talk.ask("registry/list", json!({"limit": 0}))?;
 
@@ -64,7 +62,7 @@ impl<'a> Talk<'a> {
         command.args(["serve", "--allow", allow]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut server = command.spawn()?;
         let (Some(input), Some(output)) = (server.stdin.take(), server.stdout.take()) else {
-            return Err(Failure::new(FAILED, "the server has no pipes"));
+            return Err(Failure::new(FAILED, "the server's pipes are missing"));
         };
         Ok(Self { screen, name, server, input, output: BufReader::new(output), last_id: 0 })
     }
@@ -117,7 +115,7 @@ impl<'a> Talk<'a> {
     pub(super) fn close(&mut self) -> Result<(), Failure> {
         let status = self.server.wait()?;
         match status.success() {
-            true => output::write(&format!("The server ended: {status}.\n")),
+            true => output::write(&format!("The server exited: {status}.\n")),
             false => Err(gone(status)),
         }
     }
@@ -132,5 +130,5 @@ impl Drop for Talk<'_> {
 }
 
 pub(super) fn gone(why: impl std::fmt::Display) -> Failure {
-    Failure::new(FAILED, format!("the server ended in the middle of the demo ({why}); please report this"))
+    Failure::new(FAILED, format!("the server exited during the demo ({why}); please report this"))
 }

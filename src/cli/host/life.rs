@@ -116,11 +116,11 @@ async fn make(args: &HostArgs, receipts: &Receipts) -> Result<Made<impl Future<O
     agent.facts.harness = Some(harness);
     let child = agent.pid;
     let (agent_gone, session_id) = (process::exited(child), agent.facts.session_id.clone());
-    let unlucky = |error| format!("the system gives no randomness: {error}");
+    let unlucky = |error| format!("the system provides no random numbers: {error}");
     let runtime_id = random::hex::<16>().map_err(unlucky)?;
     let token = Token::new(random::hex::<32>().map_err(unlucky)?);
     let options = args.options(runtime_id.clone(), token.clone());
-    let host = Host::start(agent, options).await.map_err(|error| format!("no port can be had: {error}"))?;
+    let host = Host::start(agent, options).await.map_err(|error| format!("cannot listen on a port: {error}"))?;
     let source = Source { harness, session_id, workspace: args.workspace.display().to_string() };
     let supervisor = args.within_tmux.clone().map(|session_name| Supervisor::Tmux { session_name });
     let params = RegisterParams {
@@ -153,7 +153,7 @@ fn ended(told: &Told, end: &End) -> u8 {
             0
         }
         End::Gone(gone) => {
-            told.say(&format!("-- the agent ended: {}", one_line(&gone.how)));
+            told.say(&format!("-- the agent exited: {}", one_line(&gone.how)));
             for line in clean(&gone.stderr).lines() {
                 told.say(&format!("  | {line}"));
             }

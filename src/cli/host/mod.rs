@@ -21,13 +21,13 @@ use std::time::Duration;
 #[derive(Args, Clone)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct HostArgs {
-    /// The directory in which the agent works
+    /// Working directory of the agent
     #[arg(long, value_name = "DIR", default_value = ".")]
     workspace: PathBuf,
-    /// Continue a session of the agent, by the agent's own id of it. A session that is live is refused: attach to it
+    /// Continue this session of the agent, named by the agent's own id. Refused if the session is live
     #[arg(long, value_name = "SESSION")]
     load: Option<String>,
-    /// Which program's sessions these are; absent: what the agent says, else what its name says
+    /// Harness of the sessions [default: what the agent reports, else its program's name]
     #[arg(long)]
     harness: Option<Harness>,
     /// Do not read or write files for the agent
@@ -36,19 +36,19 @@ pub(super) struct HostArgs {
     /// Do not run commands for the agent
     #[arg(long)]
     no_terminals: bool,
-    /// What becomes of what the agent asks while nobody watches
+    /// What to do with the agent's requests while no client is attached
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = UnattendedArg::Deny)]
     unattended: UnattendedArg,
-    /// How long who drives may be silent; whoever only looks is remembered for 120 s whatever this says
+    /// How long a silent client keeps control. Observers are remembered for 120 s
     #[arg(long, value_name = "MILLISECONDS", default_value_t = LEASE_MS, value_parser = clap::value_parser!(u64).range(100..=86_400_000))]
     lease_ttl_ms: u64,
-    /// Run in a new session of tmux, and return when the agent is ready
+    /// Run in a new tmux session; return when the agent is ready
     #[arg(long, value_name = "NAME", value_parser = tmux::name, conflicts_with = "detach")]
     tmux: Option<String>,
-    /// Run in the background, and return when the agent is ready
+    /// Run in the background; return when the agent is ready
     #[arg(long)]
     detach: bool,
-    /// Print what there is to attach to as JSON
+    /// Print runtime id and endpoint as JSON
     #[arg(long)]
     json: bool,
     /// Where who started this is to be told
@@ -57,7 +57,7 @@ pub(super) struct HostArgs {
     /// The session of tmux that this runs in
     #[arg(long, value_name = "NAME", hide = true)]
     within_tmux: Option<String>,
-    /// The agent: a program that speaks the Agent Client Protocol over its pipes, and its arguments
+    /// Agent to run: a program that speaks the Agent Client Protocol on stdin and stdout, and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
@@ -68,23 +68,22 @@ const AFTER_HELP: &str = "\
 Examples:
   tackroom host -- opencode acp
   tackroom host --detach --workspace ~/src/roof -- gemini --acp
-  tackroom attach ID       join it, here or in another terminal
+  tackroom attach ID       attach to it, here or in another terminal
 
-When it ends, the agent and what runs in the agent's group of processes ends. Killed (SIGKILL), it
-can only see to the agent's own process; what that left behind may live on.
+When the host exits, so do the agent and the processes in its group. After SIGKILL only the agent itself exits; its children may survive.
 
 Exit codes:
-  0    it was closed by a client; with --detach or --tmux: it is ready
-  1    the agent could not be started, or ended without being told to
-  2    the words of the command line cannot be understood
-  128+ a signal's number: it ended the host, and the agent with it";
+  0    closed by a client; with --detach or --tmux: ready
+  1    the agent could not be started, or exited unexpectedly
+  2    usage error
+  128+ ended by the signal of that number, together with the agent";
 
-/// What becomes of what the agent asks while nobody watches.
+/// What to do with the agent's requests while no client is attached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum UnattendedArg {
-    /// It is denied at once, as other runtimes do
+    /// Deny them immediately
     Deny,
-    /// It waits for somebody
+    /// Keep them open until a client attaches
     Wait,
 }
 
@@ -151,13 +150,13 @@ impl HostArgs {
     fn settled(&self) -> Result<Self, Failure> {
         let named = output::plain(&self.workspace.display().to_string());
         let workspace = self.workspace.canonicalize().ok().filter(|path| path.is_dir());
-        let workspace = workspace.ok_or_else(|| Failure::new(FAILED, format!("{named} is no directory")))?;
+        let workspace = workspace.ok_or_else(|| Failure::new(FAILED, format!("{named} is not a directory")))?;
         if workspace.to_str().is_none() {
-            return Err(Failure::new(FAILED, format!("{named}: its name is not UTF-8, and could not be told")));
+            return Err(Failure::new(FAILED, format!("{named}: the path is not UTF-8")));
         }
         let mut args = Self { workspace, ..self.clone() };
         let program = args.command.first_mut().filter(|program| !program.is_empty());
-        let program = program.ok_or_else(|| Failure::new(USAGE, "name the agent's program behind `--`"))?;
+        let program = program.ok_or_else(|| Failure::new(USAGE, "give the agent's program after `--`"))?;
         // The agent works in another directory.
         if Path::new(program).components().count() > 1 {
             *program = std::path::absolute(&*program)?.into_os_string();
@@ -226,13 +225,13 @@ impl HostArgs {
         }
         let Ready { runtime_id, endpoint, source, .. } = ready;
         let mut text = format!(
-            "hosting {} in {}\nruntime {runtime_id}\nendpoint {endpoint}\njoin it: tackroom attach {}\n",
+            "hosting {} in {}\nruntime {runtime_id}\nendpoint {endpoint}\nattach with: tackroom attach {}\n",
             source.harness.name(),
             output::plain(&source.workspace),
             runtime_id.get(..SHORT).unwrap_or(runtime_id),
         );
         if let Some(name) = &self.tmux {
-            text.push_str(&format!("see it: tmux attach -t {name}\n"));
+            text.push_str(&format!("watch it with: tmux attach -t {name}\n"));
         }
         output::write(&text)
     }

@@ -43,7 +43,7 @@ pub(super) async fn start(args: &HostArgs, name: &str) -> Result<Starting, Failu
         // One that came, said why it ends and ended is still to be heard.
         () = gone(name) => tokio::time::timeout(LOOK, rendezvous.met()).await,
     };
-    let met = met.map_err(|_| Failure::new(FAILED, "the host ended in tmux before it said anything"))?;
+    let met = met.map_err(|_| Failure::new(FAILED, "the host exited in tmux without a message"))?;
     Ok(Starting::over(met?))
 }
 
@@ -77,7 +77,7 @@ fn exactly(name: &str) -> OsString {
 
 fn tmux(words: &[OsString]) -> Result<Output, Failure> {
     Command::new("tmux").args(words).stdin(Stdio::null()).output().map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => Failure::new(FAILED, "tmux is not installed; --detach needs none"),
+        std::io::ErrorKind::NotFound => Failure::new(FAILED, "tmux is not installed; --detach works without it"),
         _ => Failure::new(FAILED, format!("tmux cannot be run: {error}")),
     })
 }

@@ -70,15 +70,15 @@ fn event(kind: &str, payload: &Map<String, Value>) -> Option<String> {
         "user_message" => format!("> {}", text("text")),
         "request" => {
             let tool = request.and_then(|request| request.pointer("/payload/tool")?.as_str()).map(one_line);
-            format!("? it waits for an approval: may it run {}?", tool.unwrap_or_default())
+            format!("? approval requested: {}", tool.unwrap_or_default())
         }
         "request_resolved" => {
             let decision = payload.get("response").and_then(|response| response.get("decision")?.as_str());
             format!("-- decided: {}", decision.unwrap_or_default().replace('_', " "))
         }
-        "turn_succeeded" => "-- the turn is done".to_owned(),
-        "turn_interrupted" => "-- the turn was interrupted".to_owned(),
-        "turn_failed" => format!("-- the turn failed: {}", text("message")),
+        "turn_succeeded" => "-- turn finished".to_owned(),
+        "turn_interrupted" => "-- turn interrupted".to_owned(),
+        "turn_failed" => format!("-- turn failed: {}", text("message")),
         _ => return None,
     };
     Some(fit(&line, WIDTH, Give::End))
@@ -94,13 +94,13 @@ struct People {
 impl People {
     /// Says what is another now.
     fn now(&mut self, observers: BTreeSet<String>, controller: Option<String>) -> Vec<String> {
-        let joined = observers.difference(&self.observers).map(|name| format!("-- {name} joined"));
-        let left = self.observers.difference(&observers).map(|name| format!("-- {name} left"));
+        let joined = observers.difference(&self.observers).map(|name| format!("-- {name} attached"));
+        let left = self.observers.difference(&observers).map(|name| format!("-- {name} detached"));
         let mut lines: Vec<String> = joined.chain(left).collect();
         if controller != self.controller {
             lines.push(match &controller {
-                Some(name) => format!("-- {name} drives"),
-                None => "-- nobody drives".to_owned(),
+                Some(name) => format!("-- {name} has control"),
+                None => "-- no client has control".to_owned(),
             });
         }
         *self = Self { observers, controller };

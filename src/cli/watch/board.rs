@@ -76,7 +76,7 @@ impl Board {
     /// How things are, in one line; `shown` rows are seen.
     fn status(&self, shown: usize) -> (String, Colour) {
         if !self.is_synced {
-            return ("-- looking for sessions - q leaves".to_owned(), Colour::Dim);
+            return ("-- looking for sessions - q quits".to_owned(), Colour::Dim);
         }
         let in_state = |state| {
             let from = (rank(state), Reverse(Some(i64::MAX)), String::new());
@@ -86,17 +86,18 @@ impl Board {
         let live =
             State::ALL.into_iter().filter(|state| *state != State::Persisted).map(|state| (state, in_state(state)));
         let live: Vec<(State, usize)> = live.filter(|(state, count)| *count > 0 || always.contains(state)).collect();
-        let counts: Vec<String> = live.iter().map(|(state, count)| format!("{count} {}", state.id())).collect();
+        let counts: Vec<String> =
+            live.iter().map(|(state, count)| format!("{count} {}", words::state(*state))).collect();
         let mut status = format!("-- {}", counts.join(", "));
         let unseen = live.iter().map(|(_, count)| count).sum::<usize>().saturating_sub(shown);
         if unseen > 0 {
-            status.push_str(&format!(" - {unseen} do not fit"));
+            status.push_str(&format!(" - {unseen} more"));
         }
         if !self.problems.is_empty() {
             status.push_str(&format!(" - {}: `tackroom doctor`", words::count(self.problems.len(), "problem")));
         }
         let waits = live.iter().any(|(state, count)| *state == State::Waiting && *count > 0);
-        (status + " - q leaves", if waits { Colour::Alert } else { Colour::Dim })
+        (status + " - q quits", if waits { Colour::Alert } else { Colour::Dim })
     }
 }
 
@@ -172,17 +173,17 @@ mod tests {
     fn the_counts_stand_above_as_many_rows_as_fit() {
         let board = full();
         let all = shown(&board, 50);
-        assert_eq!(all[0], "-- 1 waiting, 1 busy, 1 idle, 1 live - q leaves");
+        assert_eq!(all[0], "-- 1 waiting, 1 busy, 1 idle, 1 live - q quits");
         assert_eq!(all[1], "STATE      HARNESS      ID        AGE  WORKSPACE  TITLE");
         assert_eq!(all[2], "waiting    claude-code  waits-si  1m   ~/roof     A title");
         assert_eq!(all.len(), 9);
         let few = shown(&board, 4);
-        assert_eq!(few[0], "-- 1 waiting, 1 busy, 1 idle, 1 live - 2 do not fit - q leaves");
+        assert_eq!(few[0], "-- 1 waiting, 1 busy, 1 idle, 1 live - 2 do not fit - q quits");
         assert_eq!((few[1].get(..5), few.len()), (Some("STATE"), 4));
         let fewer = shown(&board, 3);
         assert_eq!((fewer[1].get(..7), fewer.len()), (Some("waiting"), 3));
-        assert_eq!(shown(&board, 1), ["-- 1 waiting, 1 busy, 1 idle, 1 live - 4 do not fit - q leaves"]);
-        assert_eq!(shown(&Board::default(), 9), ["-- looking for sessions - q leaves"]);
+        assert_eq!(shown(&board, 1), ["-- 1 waiting, 1 busy, 1 idle, 1 live - 4 do not fit - q quits"]);
+        assert_eq!(shown(&Board::default(), 9), ["-- looking for sessions - q quits"]);
     }
 
     #[test]
@@ -191,12 +192,12 @@ mod tests {
         board.take(RegistryEvent::Error { problem: problem("one") });
         board.take(RegistryEvent::Error { problem: problem("two") });
         board.take(RegistryEvent::Synced {});
-        assert_eq!(shown(&board, 9), ["-- 0 waiting, 0 busy, 0 idle - 2 problems: `tackroom doctor` - q leaves"]);
+        assert_eq!(shown(&board, 9), ["-- 0 waiting, 0 busy, 0 idle - 2 problems: `tackroom doctor` - q quits"]);
         board.take(RegistryEvent::Recovered { problem: problem("one") });
-        assert_eq!(shown(&board, 9), ["-- 0 waiting, 0 busy, 0 idle - 1 problem: `tackroom doctor` - q leaves"]);
+        assert_eq!(shown(&board, 9), ["-- 0 waiting, 0 busy, 0 idle - 1 problem: `tackroom doctor` - q quits"]);
         board.take(RegistryEvent::Resync {});
         board.take(RegistryEvent::Synced {});
-        assert_eq!(shown(&board, 9), ["-- 0 waiting, 0 busy, 0 idle - q leaves"]);
+        assert_eq!(shown(&board, 9), ["-- 0 waiting, 0 busy, 0 idle - q quits"]);
     }
 
     #[test]

@@ -16,13 +16,13 @@ use std::process::ExitCode;
 pub(super) struct WatchArgs {
     #[command(flatten)]
     filter: FilterArgs,
-    /// Only what runs
+    /// Only running sessions
     #[arg(long)]
     live: bool,
-    /// Line by line: tell only what came after this revision; where that is not known any more, all begins anew
+    /// With line output: print only changes after this revision, or start over if the server no longer has it
     #[arg(long, value_name = "REVISION")]
     since: Option<String>,
-    /// Print each event of `registry/event` with its revision as one line of JSON
+    /// Print each `registry/event` and its revision as one line of JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]

@@ -46,7 +46,7 @@ pub(super) async fn run(
         }
         drain(&mut output, &mut out).await?;
     }
-    Err(Failure::new(FAILED, "nothing is told any more"))
+    Err(Failure::new(FAILED, "the server stopped sending events"))
 }
 
 /// What an event says, in lines for a person.
@@ -54,7 +54,7 @@ fn lines(board: &mut Board, event: RegistryEvent, home: Option<&str>) -> Vec<Str
     let said = match &event {
         RegistryEvent::Added { entry } | RegistryEvent::Updated { entry } => {
             let row = Row::of(entry);
-            Some(line(row.state.id(), &row, home))
+            Some(line(words::state(row.state), &row, home))
         }
         RegistryEvent::Removed { .. } => None,
         RegistryEvent::Error { problem } => Some(format!("problem {}", trouble(problem, home))),

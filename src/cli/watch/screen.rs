@@ -85,7 +85,7 @@ pub(super) async fn run(
             },
             count = told.recv_many(&mut came, AT_ONCE) => {
                 if count == 0 {
-                    break Err(Failure::new(FAILED, "nothing is told any more"));
+                    break Err(Failure::new(FAILED, "the server stopped sending events"));
                 }
                 for told in came.drain(..) {
                     table.take(&told);

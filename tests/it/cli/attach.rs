@@ -50,8 +50,8 @@ fn joined(home: &Home, words: &[&str]) -> Pty {
 const OPENED: &str = "\
 -- You are an agent of the tests.
 -- attached to runtime-of-the-demo (fake-model) as me
--- approvals are denied while nobody is attached; now you are asked
--- /help says what can be typed; Ctrl-D leaves, and the runtime goes on
+-- approvals now come to you; with no client attached they are denied
+-- /help lists commands; Ctrl-D detaches and leaves the runtime running
 ";
 
 #[test]
@@ -60,23 +60,23 @@ fn a_person_talks_steers_interrupts_and_leaves() {
     let runtime = start(&home, options());
     let mut pty = joined(&home, &[]);
     assert!(pty.is_raw());
-    pty.expect(&format!("{OPENED}-- idle - nobody drives, typing takes control\n>"));
+    pty.expect(&format!("{OPENED}-- idle - no client has control; typing takes it\n>"));
 
     pty.type_in("東京 e\u{301}x\x1b[D\x7f!\x1b[F?");
     pty.expect_part("> 東京 !x?");
     pty.type_in("\x15hello\r");
     let talked = format!("{OPENED}> hello\necho: hello\n");
-    pty.expect(&format!("{talked}-- idle - you drive\n>"));
+    pty.expect(&format!("{talked}-- idle - you have control\n>"));
     assert_eq!(runtime.controller().as_deref(), Some("me"));
 
     pty.type_in("slow\r");
-    pty.expect_part("-- busy - you drive - Ctrl-C interrupts");
+    pty.expect_part("-- busy - you have control - Ctrl-C interrupts");
     pty.type_in("faster\r");
     pty.expect_part("-- steered: faster");
     assert_eq!(runtime.steered(), ["faster"]);
     pty.type_in("\x03");
     let interrupted = format!("{talked}> slow\n-- steered: faster\n-- the turn was interrupted\n");
-    pty.expect(&format!("{interrupted}-- idle - you drive\n>"));
+    pty.expect(&format!("{interrupted}-- idle - you have control\n>"));
 
     pty.type_in("fail\r/nonsense\r");
     pty.expect_part("! the turn failed: no more money");
@@ -84,7 +84,7 @@ fn a_person_talks_steers_interrupts_and_leaves() {
     pty.type_in("\x04");
     let (status, screen) = pty.end();
     assert_eq!(status.code(), Some(0), "{screen}");
-    assert!(screen.starts_with(&interrupted) && !screen.contains("you drive"), "{screen}");
+    assert!(screen.starts_with(&interrupted) && !screen.contains("you have control"), "{screen}");
     assert_eq!(runtime.observers(), [""; 0]);
     assert_eq!(runtime.controller(), None);
 }
@@ -96,16 +96,16 @@ fn what_is_said_is_seen_while_it_is_said() {
     let mut pty = joined(&home, &[]);
     pty.type_in("and I");
     runtime.emit("text_delta", json!({ "text": "It goes" }));
-    pty.expect(&format!("{OPENED}It goes\n-- idle - nobody drives, typing takes control\n> and I"));
+    pty.expect(&format!("{OPENED}It goes\n-- idle - no client has control; typing takes it\n> and I"));
     runtime.emit("text_delta", json!({ "text": " on\nand" }));
-    pty.expect(&format!("{OPENED}It goes on\nand\n-- idle - nobody drives, typing takes control\n> and I"));
+    pty.expect(&format!("{OPENED}It goes on\nand\n-- idle - no client has control; typing takes it\n> and I"));
     runtime.emit("reasoning", json!({ "text": "why?" }));
-    pty.expect(&format!("{OPENED}It goes on\nand\n~ why?\n-- idle - nobody drives, typing takes control\n> and I"));
+    pty.expect(&format!("{OPENED}It goes on\nand\n~ why?\n-- idle - no client has control; typing takes it\n> and I"));
     pty.type_in("\x1b[200~ paste\nthis\x1b[201~");
     pty.expect_part("> and I paste⏎this");
     runtime.wait_turns(0);
     pty.resize(6, 40);
-    pty.expect("   leaves, and the runtime goes on\nIt goes on\nand\n~ why?\n-- idle - nobody drives, typing takes …\n> and I paste⏎this");
+    pty.expect("   leaves, and the runtime goes on\nIt goes on\nand\n~ why?\n-- idle - no client has control, typing takes …\n> and I paste⏎this");
     pty.type_in("\x03/quit\r");
     assert_eq!(pty.end().0.code(), Some(0));
 }
@@ -119,17 +119,17 @@ fn approvals_are_answered_on_purpose() {
         [("y", "allowed", "it said"), ("a", "allowed for this session", "it said"), ("n", "denied", "Error")]
     {
         pty.type_in("ask\r");
-        pty.expect_part("bash: y runs it, n does not, a allows it for this session");
+        pty.expect_part("bash: y allows it, n denies it, a allows it for this session");
         pty.type_in("yes\r");
-        pty.expect_part("-- answer what is asked first, or /steer TEXT");
+        pty.expect_part("-- answer the request first, or use /steer TEXT");
         pty.type_in(&format!("{key}\r"));
         pty.expect_part(&format!(": {word}\n"));
         pty.expect_part(said);
-        pty.expect_part("-- idle - you drive");
+        pty.expect_part("-- idle - you have control");
         pty.type_in("\x0c");
     }
     let shown = pty.contents();
-    assert!(shown.contains("? request 3: may it run bash?\n  {\"command\":\"rm -rf roof\"}\n"), "{shown}");
+    assert!(shown.contains("? request 3: allow bash?\n  {\"command\":\"rm -rf roof\"}\n"), "{shown}");
     assert!(shown.contains("* bash {\"command\":\"rm -rf roof\"}\n"), "{shown}");
     assert!(shown.contains("  | Error: tool `bash` was not approved"), "{shown}");
 
@@ -137,7 +137,7 @@ fn approvals_are_answered_on_purpose() {
     pty.type_in("y");
     pty.expect_part("> y");
     runtime.prompt("ask");
-    pty.expect_part("bash: y runs it");
+    pty.expect_part("bash: y allows it");
     pty.type_in("\r");
     assert!(runtime.wait_request() > 3);
     pty.type_in("n\r");
@@ -147,9 +147,9 @@ fn approvals_are_answered_on_purpose() {
     pty.type_in("\x15please deplo");
     pty.expect_part("> please deplo");
     runtime.prompt("ask");
-    pty.expect_part("bash: y runs it");
+    pty.expect_part("bash: y allows it");
     pty.type_in("y\r");
-    pty.expect_part("you were typing when this was asked");
+    pty.expect_part("you were typing when the request arrived");
     pty.type_in("n\r");
     pty.expect_part("> please deplo");
     let last: Value = serde_json::from_slice(&runtime.seen_rpc("respond").last().unwrap().body).unwrap();
@@ -170,7 +170,7 @@ fn questions_are_answered_declined_and_dropped() {
         pty.expect_part("Which port?: type an answer, /decline or /cancel");
         pty.type_in(&format!("{line}\r"));
         pty.expect_part(&format!("-- request {}: {said}", number + 1));
-        pty.expect_part("-- idle - you drive");
+        pty.expect_part("-- idle - you have control");
     }
     let answers = runtime.seen_rpc("respond");
     let first: Value = serde_json::from_slice(&answers[0].body).unwrap();
@@ -186,17 +186,17 @@ fn who_drives_is_said_and_changes_hands() {
     let mut anna = joined(&home, &[]);
     let mut ben = Pty::start(home.command(&["attach", ID, "--client-id", "ben"]), 20, 72);
     anna.type_in("hello\r");
-    anna.expect_part("-- idle - you drive");
-    ben.expect_part("-- idle - me drives, /take takes control");
+    anna.expect_part("-- idle - you have control");
+    ben.expect_part("-- idle - me has control, /take for control");
     ben.type_in("mine\r");
-    ben.expect_part("! me drives this runtime; /take takes control");
+    ben.expect_part("! me has control of this runtime; /take for control");
     ben.expect_part("> mine");
     ben.type_in("\x15/take\r");
-    ben.expect_part("-- you drive now");
+    ben.expect_part("-- you have control");
     assert_eq!(runtime.controller().as_deref(), Some("ben"));
-    anna.expect_part("-- idle - ben drives, /take takes control");
+    anna.expect_part("-- idle - ben has control, /take for control");
     ben.type_in("/release\r");
-    ben.expect_part("-- let go of control");
+    ben.expect_part("-- released control");
     assert_eq!(runtime.controller(), None);
     runtime.emit("cache_warning", json!({ "message": "still here" }));
     ben.expect_part("-- still here");
@@ -211,7 +211,7 @@ fn who_only_looks_sends_nothing() {
     let runtime = start(&home, options());
     let mut pty = joined(&home, &["--observe"]);
     pty.type_in("hello\r/take\r");
-    pty.expect_part("-- --observe only looks; attach without it to take part");
+    pty.expect_part("-- attached with --observe; attach without it to send input");
     pty.type_in("\x03\x04");
     assert_eq!(pty.end().0.code(), Some(0));
     let asked: Vec<_> = runtime.seen().into_iter().filter_map(|seen| seen.rpc).collect();
@@ -229,7 +229,7 @@ fn no_text_of_a_runtime_acts_on_the_terminal() {
     let mut pty = joined(&home, &[]);
     pty.type_in("attack\r");
     // The interpreter shows nothing for the letter that stands for what was taken out.
-    pty.expect(&format!("{OPENED}> attack\nabc\nd\n-- idle - you drive\n>"));
+    pty.expect(&format!("{OPENED}> attack\nabc\nd\n-- idle - you have control\n>"));
     pty.type_in("\x04");
     pty.end();
 }
@@ -298,7 +298,7 @@ fn who_falls_behind_is_attached_again_and_misses_nothing() {
         assert!(line.starts_with(&format!("line {number} x")), "{number}: {:.40}", line);
     }
     let run = reading.end(&home);
-    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (0, "", "tackroom: fell behind, and attached again\n"));
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (0, "", "tackroom: fell behind; attached again\n"));
 }
 
 #[test]
@@ -351,7 +351,7 @@ fn piped(home: &Home, words: &[&str], input: &str) -> Run {
 const PIPED: &str = "\
 -- You are an agent of the tests.
 -- attached to runtime-of-the-demo (fake-model) as me
--- approvals are denied while nobody is attached; now you are asked
+-- approvals now come to you; with no client attached they are denied
 ";
 
 #[test]
@@ -361,12 +361,12 @@ fn each_line_of_a_pipe_is_a_prompt() {
     let run = piped(&home, &[], "one\n\ntwo\r\nask\nlast without end");
     let expected = format!(
         "{PIPED}> one\necho: one\n> two\necho: two\n> ask\n* bash {{\"command\":\"rm -rf roof\"}}\n\
-         ? request 1: may it run bash?\n  {{\"command\":\"rm -rf roof\"}}\n-- request 1: denied\n  \
+         ? request 1: allow bash?\n  {{\"command\":\"rm -rf roof\"}}\n-- request 1: denied\n  \
          | Error: tool `bash` was not approved for execution\nit said Error: tool `bash` was not approved for execution\n\
          > last without end\necho: last without end\n"
     );
     assert_eq!(run.out, expected);
-    assert_eq!(run.err, "tackroom: nobody can be asked here, so request 1 is denied\n");
+    assert_eq!(run.err, "tackroom: request 1 is denied: nobody can answer it here\n");
     assert_eq!(run.code, 0);
     assert_eq!(runtime.observers(), [""; 0]);
 
@@ -374,7 +374,7 @@ fn each_line_of_a_pipe_is_a_prompt() {
     assert_eq!((run.code, run.err.as_str()), (1, ""));
     assert!(run.out.ends_with("> fail\n! the turn failed: no more money\n"), "{}", run.out);
     let run = piped(&home, &["--observe"], "hello\n");
-    assert_eq!((run.code, run.err.as_str()), (1, "tackroom: --observe only looks: what is written here is not sent\n"));
+    assert_eq!((run.code, run.err.as_str()), (1, "tackroom: --observe sends nothing to the agent\n"));
     assert_eq!(piped(&home, &[], "\u{0}\n").code, 0);
 }
 
@@ -467,7 +467,7 @@ fn a_runtime_is_named_in_many_ways() {
     let socket = home.path().join("a.sock");
     let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
     for (fields, hint) in [
-        (json!({ "name": "deaf" }), "go to where it runs".to_owned()),
+        (json!({ "name": "deaf" }), " shows its terminal".to_owned()),
         (
             json!({ "name": "deaf", "messagingSocketPath": socket }),
             format!("`tackroom message claude-code:{WAITER} TEXT`"),

@@ -40,10 +40,10 @@ fn the_real_conversation_is_shown_and_nothing_is_left_behind() {
         r#""method":"authority/narrow""#,
         r#""data": {"reason": "not_found"}"#,
         r#""method":"shutdown""#,
-        "The server ended: exit status: 0.",
+        "The server exited: exit status: 0.",
         "\nSTATE ",
-        "\nwaiting    claude-code  6513270e-269e-4d37-b2a7-4de452e6b438  1m   /home/demo/weather-station  [permission prompt] Calibrate the rain gauge\n",
-        "persisted  codex        01a22b8c-5f20-7c41-9a3e-6d1f08b2c47a  33m  /home/demo/weather-station  Why does the wind log skip every tenth line?\n",
+        "\nwaiting  claude-code  6513270e-269e-4d37-b2a7-4de452e6b438  1m   /home/demo/weather-station  [permission prompt] Calibrate the rain gauge\n",
+        "stored   codex        01a22b8c-5f20-7c41-9a3e-6d1f08b2c47a  33m  /home/demo/weather-station  Why does the wind log skip every tenth line?\n",
         "[fork] Shopping list for paper\n",
     ];
     let mut rest = run.out.as_str();
@@ -84,7 +84,7 @@ fn killed_it_leaves_no_host() {
     let mut child = demo(&home).stdout(small).spawn().unwrap();
     // What comes behind this does not fit into the pipe, so it goes no further.
     let (mut read, mut byte) = (Vec::new(), [0]);
-    while !read.ends_with(b"Ben joins it.") {
+    while !read.ends_with(b"Ben attaches.") {
         said.read_exact(&mut byte).unwrap();
         read.push(byte[0]);
     }

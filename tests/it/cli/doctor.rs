@@ -14,12 +14,12 @@ fn each_place_tells_where_it_comes_from_and_what_was_in_it() {
 Claude Code
   ~/.claude/projects  (default)
     4 files, 3 sessions
-    4 passed over: not the name of a session file
+    4 skipped: not the name of a session file
       proj/a.jsonl
       proj/b.jsonl
       proj/c.jsonl
-      and 1 more; --verbose names them
-    1 passed over: no readable record at its start or end
+      and 1 more; --verbose lists them
+    1 skipped: no readable record at its start or end
       proj/33333333-aaaa-4000-8000-000000000004.jsonl
   ~/.claude/sessions  (default)
     1 file, 1 session
@@ -41,7 +41,7 @@ fn a_variable_and_a_flag_are_named() {
     let root = format!("claude-code={}", home.path().join(".claude").display());
     let mut command = elsewhere.command(&["doctor", "--root", &root]);
     let run = home.told(command.env("CLAUDE_CONFIG_DIR", elsewhere.path().join("c")).output().unwrap());
-    assert!(run.out.contains("  ~/c/projects  (CLAUDE_CONFIG_DIR)\n    not there\n"), "{}", run.out);
+    assert!(run.out.contains("  ~/c/projects  (CLAUDE_CONFIG_DIR)\n    does not exist\n"), "{}", run.out);
     assert!(run.out.contains("  $HOME/.claude/projects  (--root)\n    3 files, 3 sessions\n"), "{}", run.out);
 }
 
@@ -51,7 +51,7 @@ fn without_a_home_it_says_what_is_missing() {
     let run = home.told(home.command(&["doctor"]).env_remove("HOME").output().unwrap());
     assert_eq!(run.code, 0);
     assert!(run.out.contains("nowhere to look: HOME is not set"), "{}", run.out);
-    assert!(run.out.ends_with("No Claude Code session is running.\nEverything that was found could be read.\n"));
+    assert!(run.out.ends_with("No Claude Code session is running.\nEverything found could be read.\n"));
 }
 
 #[test]

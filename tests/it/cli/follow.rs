@@ -74,7 +74,7 @@ fn the_last_messages_come_and_then_each_as_it_is_written() {
         line = said(&mut reading);
     }
     fs::remove_file(&file).unwrap();
-    assert_eq!(said(&mut reading), "-- the session is gone; should it come back, it goes on here");
+    assert_eq!(said(&mut reading), "-- the session was removed; if it returns, following continues");
     reading.signal(Signal::SIGINT);
     let run = reading.rest(&home);
     assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (130, "", ""));
@@ -88,12 +88,12 @@ fn what_was_rewritten_is_shown_anew_and_a_session_that_comes_back_goes_on() {
     expect(&mut reading, &["user", "> third"]);
     // At once, as programs that compact do.
     fs::rename(home.put("new", &row("user", "u9", json!("begun again"))), &file).unwrap();
-    expect(&mut reading, &["-- the transcript was rewritten; this is what it ends with now", "user", "> begun again"]);
+    expect(&mut reading, &["-- the transcript was rewritten; its newest messages are:", "user", "> begun again"]);
     let aside = home.path().join("aside");
     fs::rename(&file, &aside).unwrap();
-    expect(&mut reading, &["-- the session is gone; should it come back, it goes on here"]);
+    expect(&mut reading, &["-- the session was removed; if it returns, following continues"]);
     fs::rename(&aside, &file).unwrap();
-    expect(&mut reading, &["-- the transcript was rewritten; this is what it ends with now", "user", "> begun again"]);
+    expect(&mut reading, &["-- the transcript was rewritten; its newest messages are:", "user", "> begun again"]);
     append(&file, &row("user", "u10", json!("and on")));
     expect(&mut reading, &["user", "> and on"]);
     let run = reading.close(&home);
@@ -108,7 +108,7 @@ fn without_a_tail_a_rewritten_session_is_shown_all_the_same() {
     append(&file, &row("user", "u4", json!("fourth")));
     expect(&mut reading, &["user", "> fourth"]);
     fs::rename(home.put("new", &row("user", "u9", json!("begun again"))), &file).unwrap();
-    expect(&mut reading, &["-- the transcript was rewritten; this is what it ends with now", "user", "> begun again"]);
+    expect(&mut reading, &["-- the transcript was rewritten; its newest messages are:", "user", "> begun again"]);
     let run = reading.close(&home);
     assert_eq!((run.code, run.err.as_str()), (0, ""));
 }
@@ -142,7 +142,7 @@ fn json_is_a_message_a_line_and_all_else_is_said_on_standard_error() {
     assert_eq!(text(reading.line()), "begun again");
     reading.signal(Signal::SIGTERM);
     let run = reading.rest(&home);
-    let expected = "tackroom: the transcript was rewritten; this is what it ends with now\n";
+    let expected = "tackroom: the transcript was rewritten; its newest messages are:\n";
     assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (143, "", expected));
 }
 

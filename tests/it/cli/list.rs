@@ -9,10 +9,10 @@ fn what_waits_comes_first_and_says_for_what_then_the_newest() {
     let (home, _live) = three();
     let run = home.run(&["list"]);
     let expected = "\
-STATE      HARNESS      ID                                    AGE  WORKSPACE     TITLE
-waiting    claude-code  11111111-aaaa-4000-8000-000000000001  5d   ~/proj        [permission prompt] Move the database
-persisted  claude-code  22222222-aaaa-4000-8000-000000000002  30m  ~/other/deep  東京の天気を取得する
-persisted  claude-code  22222222-bbbb-4000-8000-000000000003  2h   ~/proj        Turn \u{fffd}around
+STATE    HARNESS      ID                                    AGE  WORKSPACE     TITLE
+waiting  claude-code  11111111-aaaa-4000-8000-000000000001  5d   ~/proj        [permission prompt] Move the database
+stored   claude-code  22222222-aaaa-4000-8000-000000000002  30m  ~/other/deep  東京の天気を取得する
+stored   claude-code  22222222-bbbb-4000-8000-000000000003  2h   ~/proj        Turn \u{fffd}around
 ";
     assert_eq!(run.out, expected);
     assert_eq!((run.code, run.err.as_str()), (0, ""));
@@ -46,10 +46,10 @@ fn what_runs_comes_before_what_is_stored_and_a_runtime_in_trouble_is_told() {
         ["waiting", "claude-code", WAITER],
         ["busy", "claude-code", OLDER],
         ["idle", "supercode", "alone"],
-        ["persisted", "claude-code", NEWEST],
+        ["stored", "claude-code", NEWEST],
     ];
     assert_eq!(rows, expected);
-    assert_eq!(run.err, "trouble with 1 runtime; `tackroom doctor` says which\n");
+    assert_eq!(run.err, "problems with 1 runtime; `tackroom doctor` shows which\n");
     let run = home.run(&["doctor"]);
     assert!(run.out.contains("the runtime takes no connection"), "{}", run.out);
     assert!(run.out.contains("refusing"), "{}", run.out);
@@ -61,7 +61,7 @@ fn what_waits_is_on_the_first_page_however_old_it_is_and_the_rest_is_counted() {
     let run = home.run(&["list", "--limit", "2"]);
     let ids: Vec<_> = run.out.lines().skip(1).map(|line| line.split_whitespace().nth(2).unwrap()).collect();
     assert_eq!(ids, [WAITER, NEWEST]);
-    assert_eq!(run.err, "1 more; use --limit 0 or narrow the search\n");
+    assert_eq!(run.err, "1 more; use --limit 0, or narrow the search\n");
     assert_eq!(home.run(&["list", "--limit", "0"]).out.lines().count(), 4);
 }
 
@@ -91,7 +91,10 @@ fn each_filter_filters() {
     assert_eq!(shown(&["DATABASE"]), [WAITER]);
     assert_eq!(shown(&["reviewer"]), [WAITER]);
     assert_eq!(shown(&["--workspace", "other"]), [NEWEST]);
-    assert_eq!(shown(&["--state", "persisted"]), [NEWEST, OLDER]);
+    // The protocol's name is accepted, too.
+    for state in ["stored", "persisted"] {
+        assert_eq!(shown(&["--state", state]), [NEWEST, OLDER]);
+    }
     assert_eq!(shown(&["--state", "waiting,busy"]), [WAITER]);
     assert_eq!(shown(&["--harness", "codex"]), [""; 0]);
     assert_eq!(shown(&["--archived"]), [""; 0]);
@@ -113,7 +116,7 @@ fn an_empty_home_says_where_was_looked() {
     let home = Home::new();
     let run = home.run(&["list"]);
     assert_eq!((run.code, run.out.as_str()), (0, ""));
-    assert!(run.err.starts_with("No sessions found. Looked in:\n  ~/.claude/projects (not there): Claude Code\n"));
+    assert!(run.err.starts_with("No sessions found. Looked in:\n  ~/.claude/projects (does not exist): Claude Code\n"));
     assert!(run.err.contains("`tackroom doctor`"), "{}", run.err);
 
     let (home, _live) = three();
@@ -127,5 +130,5 @@ fn what_could_not_be_read_is_counted() {
     home.put(".claude/projects/proj/33333333-aaaa-4000-8000-000000000004.jsonl", "this is no record\n");
     let run = home.run(&["list"]);
     assert_eq!(run.out.lines().count(), 4);
-    assert_eq!(run.err, "1 file could not be read; `tackroom doctor` says which\n");
+    assert_eq!(run.err, "1 file could not be read; `tackroom doctor` shows which\n");
 }

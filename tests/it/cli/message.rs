@@ -81,7 +81,7 @@ impl World {
 #[test]
 fn what_became_of_a_message_is_a_line_and_an_exit_code() {
     let run = World::new("call; sent; result SENT; stay").run(&["reviewer", "Hello"]);
-    let accepted = "accepted  reviewer  in its inbox, and nothing said against it\n";
+    let accepted = "accepted  reviewer  in its inbox\n";
     assert_eq!((run.code, &*run.out, &*run.err), (0, accepted, ""));
     let run = World::new("call; sent; notice held; stay").run(&["REVIEWER", "Hello"]);
     let held = "held  reviewer  Cross-session message held (recipient: uds:$HOME/a.sock). So it is.\n";

@@ -75,7 +75,7 @@ fn words_that_cannot_be_understood_say_what_can() {
     let (home, _live) = three();
     let run = home.run(&["list", "--state", "sleeping"]);
     assert_eq!(run.code, 2);
-    assert!(run.err.contains("unknown state `sleeping`; known: waiting, busy, idle, live"), "{}", run.err);
+    assert!(run.err.contains("the states are waiting, busy, idle, live, shutting_down, stored"), "{}", run.err);
     assert_eq!(home.run(&["nonsense"]).code, 2);
     assert!(home.run(&["--help"]).out.contains("Exit codes:"));
 }

@@ -41,7 +41,7 @@ fn a_live_session_is_resumed_only_when_forced_or_confirmed() {
         command
     };
     let run = home.told(resume(&[]).output().unwrap());
-    let open = format!("claude-code:{WAITER} is open already, in process {}", live.pid());
+    let open = format!("claude-code:{WAITER} is open in process {}", live.pid());
     assert_eq!((run.code, run.out.as_str()), (1, ""));
     assert!(run.err.contains(&open) && run.err.contains("--force"), "{}", run.err);
     let run = home.told(resume(&["--force"]).output().unwrap());
@@ -100,20 +100,20 @@ fn what_cannot_be_resumed_says_why() {
     let run = home.run(&["resume", "agent-af3c"]);
     assert_eq!(run.code, 1);
     assert!(run.err.ends_with(
-        "subagent and goes on only with its session: `tackroom resume ab24f0c3-6990-4357-a817-d9f01cc2ac32`\n"
+        "subagent and continues only with its parent: run `tackroom resume ab24f0c3-6990-4357-a817-d9f01cc2ac32`\n"
     ));
 
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/codex/v0.20.0");
     copy(&fixture, &home.path().join(".codex"));
     let run = home.run(&["resume", "2c7edb82"]);
     assert_eq!(run.code, 1);
-    assert!(run.err.ends_with("is of a format that Codex itself does not open any more\n"), "{}", run.err);
+    assert!(run.err.ends_with("has a format that Codex no longer opens\n"), "{}", run.err);
 
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/gemini/v0.20.0");
     copy(&fixture, &home.path().join(".gemini"));
     let run = home.run(&["resume", "0114ae5f"]);
     assert_eq!(run.code, 1);
-    assert!(run.err.ends_with("is opened only in its directory, and nothing here says which that is\n"), "{}", run.err);
+    assert!(run.err.ends_with("opens only in its own directory, which is unknown\n"), "{}", run.err);
     // What Gemini CLI keeps of a directory is found again among those that are known.
     home.put(".gemini/projects.json", r#"{"projects": {"/proj/demo": "demo"}}"#);
     let run = home.run(&["resume", "--print", "0114ae5f"]);
@@ -142,6 +142,6 @@ fn a_missing_directory_or_program_says_what_to_do() {
     );
     fs::remove_dir_all(home.path().join("proj")).unwrap();
     let run = home.run(&["resume", OLDER]);
-    let expected = "tackroom: the session works in $HOME/proj, which is not there; make it again, or use --print\n";
+    let expected = "tackroom: the session's directory $HOME/proj does not exist; create it, or use --print\n";
     assert_eq!((run.code, run.err.as_str()), (1, expected));
 }

@@ -28,7 +28,7 @@ fn json_of(home: &Home, words: &[&str]) -> Value {
 fn what_is_published_is_listed_and_found() {
     let home = Home::new();
     let run = home.run(&["runtime", "receipts"]);
-    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (0, "", "No runtime is published.\n"));
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (0, "", "No runtimes are published.\n"));
     let (_runtime, endpoint) = start(&home);
     let run = home.run(&["runtime", "receipts"]);
     let [names, row] = <[&str; 2]>::try_from(run.out.lines().collect::<Vec<_>>()).unwrap();
@@ -46,7 +46,7 @@ fn what_is_published_is_listed_and_found() {
     let run = home.run(&["runtime", "discover", "supercode", ID, "--workspace", "proj"]);
     assert_eq!((run.code, run.out.as_str()), (0, format!("{endpoint}\n").as_str()));
     let run = home.run(&["runtime", "discover", "supercode", ID]);
-    assert_eq!((run.code, run.err.as_str()), (3, "tackroom: no runtime of this session in this directory answers\n"));
+    assert_eq!((run.code, run.err.as_str()), (3, "tackroom: no runtime of this session in this directory responds\n"));
 }
 
 #[test]
@@ -56,10 +56,10 @@ fn a_runtime_is_described_without_being_joined() {
     let run = home.run(&["runtime", "describe", ID]);
     assert!(run.out.contains("\nmodel: fake-model\nturn_state: idle\n"), "{}", run.out);
     assert_eq!(json_of(&home, &["describe", ID])["descriptor"]["session_id"], ID);
-    assert_eq!(home.run(&["runtime", "lease", ID]).out, "nobody drives\n");
+    assert_eq!(home.run(&["runtime", "lease", ID]).out, "no client has control\n");
     assert_eq!(json_of(&home, &["lease", ID]), json!({ "observers": [] }));
     assert_eq!(runtime.observers(), [""; 0]);
-    assert!(home.run(&["list"]).out.contains("[runtime] "));
+    assert!(home.run(&["list"]).out.contains("[hosted] "));
 }
 
 #[test]
@@ -71,16 +71,19 @@ fn who_drives_is_told_and_must_be_displaced() {
     driver.stdin.as_mut().unwrap().write_all(b"slow\n").unwrap();
     runtime.wait_held("slow");
     let run = home.run(&["runtime", "lease", ID]);
-    assert!(run.out.starts_with("anna drives\nanna looks, last heard of "), "{}", run.out);
+    assert!(run.out.starts_with("anna has control\nanna observes, last seen "), "{}", run.out);
     let run = home.run(&["list"]);
-    assert!(run.out.contains("busy ") && run.out.contains("[runtime: anna drives] "), "{}", run.out);
+    assert!(run.out.contains("busy ") && run.out.contains("[hosted, anna has control] "), "{}", run.out);
     let run = home.run(&["runtime", "interrupt", ID]);
-    assert_eq!((run.code, run.err.as_str()), (1, "tackroom: anna drives this runtime; --take takes control\n"));
+    assert_eq!(
+        (run.code, run.err.as_str()),
+        (1, "tackroom: anna has control of this runtime; use --take to take control\n")
+    );
     let run = home.run(&["runtime", "interrupt", ID, "--take"]);
-    assert_eq!((run.code, run.out.as_str()), (0, "the turn was interrupted\n"));
+    assert_eq!((run.code, run.out.as_str()), (0, "interrupted the turn\n"));
     drop(driver.stdin.take());
     assert_eq!(driver.wait().unwrap().code(), Some(1));
-    assert_eq!(home.run(&["runtime", "interrupt", ID]).out, "no turn runs\n");
+    assert_eq!(home.run(&["runtime", "interrupt", ID]).out, "no turn is running\n");
     assert_eq!(runtime.observers(), [""; 0]);
 }
 
@@ -93,7 +96,7 @@ fn a_prompt_is_submitted_and_what_it_asks_is_denied() {
     assert_eq!(json_of(&home, &["submit", ID, "hello"]), json!({ "reply": "echo: hello" }));
     let run = home.run(&["runtime", "submit", ID, "ask"]);
     assert_eq!((run.code, run.out.as_str()), (0, "deny\n"));
-    assert!(run.err.contains("nobody can be asked here"), "{}", run.err);
+    assert!(run.err.contains("nobody can answer it here"), "{}", run.err);
     runtime.prompt("slow");
     let run = home.run(&["runtime", "submit", ID, "hello"]);
     assert_eq!(run.code, 1);
@@ -108,16 +111,13 @@ fn a_runtime_is_closed_and_a_receipt_forgotten() {
     assert_eq!(run.code, 1);
     assert!(run.err.contains("lives and answers"), "{}", run.err);
     let run = home.run(&["runtime", "forget", ID, "--force"]);
-    let expected = format!("the receipt {endpoint} is gone; the process that it named was left alone\n");
+    let expected = format!("removed the receipt {endpoint}; its process was not touched\n");
     assert_eq!((run.code, run.out.as_str()), (0, expected.as_str()));
     assert_eq!(home.run(&["runtime", "forget", ID]).code, 3);
 
     runtime.publish(&home.path().join(".config/supercode/live-runtimes"));
     let run = home.run(&["runtime", "close", ID]);
-    assert_eq!(
-        (run.code, run.out.as_str()),
-        (0, format!("the runtime {ID} ends, and with it what it did for others\n").as_str())
-    );
+    assert_eq!((run.code, run.out.as_str()), (0, format!("closed the runtime {ID} for all clients\n").as_str()));
     assert_eq!(home.run(&["runtime", "close", ID]).code, 3);
     assert_eq!(home.run(&["runtime", "submit", ID, "x"]).code, 3);
 }
@@ -135,5 +135,5 @@ fn events_that_nobody_reads_do_not_keep_it() {
     }
     runtime.release("interrupt");
     let run = home.told(child.wait_with_output().unwrap());
-    assert_eq!((run.code, run.out.as_str()), (0, "no turn runs\n"));
+    assert_eq!((run.code, run.out.as_str()), (0, "no turn is running\n"));
 }

@@ -2,8 +2,7 @@ use super::Home;
 use std::fs;
 use tackroom::protocol::{InboundPolicy, Settings};
 
-const OVERRIDE: &str =
-    "This is what the user's own file says: managed, project and command-line settings can override it.\n";
+const OVERRIDE: &str = "This is the user's own setting; managed, project and command-line settings can override it.\n";
 
 #[test]
 fn the_policy_is_shown_set_and_taken_out() {

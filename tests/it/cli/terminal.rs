@@ -37,10 +37,10 @@ fn listed(columns: u16, variables: &[(&str, &str)]) -> String {
 #[test]
 fn rows_fit_and_ids_are_as_short_as_they_can_be() {
     let expected = "\
-STATE      HARNESS      ID          AGE  WORKSPACE  TITLE
-waiting    claude-code  11111111    5d   ~/proj     [permission promp…
-persisted  claude-code  22222222-a  30m  …/deep     東京の天気を取得…
-persisted  claude-code  22222222-b  2h   ~/proj     Turn \u{fffd}around
+STATE    HARNESS      ID          AGE  WORKSPACE  TITLE
+waiting  claude-code  11111111    5d   ~/proj     [permission prompt]…
+stored   claude-code  22222222-a  30m  …/deep     東京の天気を取得する
+stored   claude-code  22222222-b  2h   ~/proj     Turn \u{fffd}around
 ";
     let shown = listed(70, &[("NO_COLOR", "1")]);
     assert_eq!(shown, expected);

@@ -33,33 +33,33 @@ fn a_table_keeps_itself_true() {
     let home = one();
     let mut pty = watched(&home, &[], 12, 91);
     assert!(pty.is_raw() && pty.has_other_screen());
-    let newest = "persisted  claude-code  22222222  30m  ~/other/deep  東京の天気を取得する";
+    let newest = "stored  claude-code  22222222  30m  ~/other/deep  東京の天気を取得する";
     pty.expect(&format!(
         "\
--- 0 waiting, 0 busy, 0 idle - q leaves
-STATE      HARNESS      ID        AGE  WORKSPACE     TITLE
+-- 0 waiting, 0 busy, 0 idle - q quits
+STATE   HARNESS      ID        AGE  WORKSPACE     TITLE
 {newest}"
     ));
     // A session appears, works, waits for somebody, and ends.
     home.session(WAITER, "proj", "Mend the \u{1b}[2Jroof", 60 * MINUTE + MINUTE / 2);
-    let stored = "persisted  claude-code  11111111  1h   ~/proj        Mend the";
+    let stored = "stored  claude-code  11111111  1h   ~/proj        Mend the";
     pty.expect_part(&format!("{newest}\n{stored}"));
     let live = home.live(WAITER, json!({ "status": "busy" }));
-    pty.expect_part("-- 0 waiting, 1 busy, 0 idle - q leaves\n");
+    pty.expect_part("-- 0 waiting, 1 busy, 0 idle - q quits\n");
     pty.expect_part("TITLE\nbusy       claude-code  11111111  1h   ~/proj        Mend the");
     says(&home, &live, json!({ "status": "waiting", "waitingFor": "permission prompt" }));
-    pty.expect_part("-- 1 waiting, 0 busy, 0 idle - q leaves\n");
-    pty.expect_part("waiting    claude-code  11111111  1h   ~/proj        [permission prompt] Mend the");
+    pty.expect_part("-- 1 waiting, 0 busy, 0 idle - q quits\n");
+    pty.expect_part("waiting  claude-code  11111111  1h   ~/proj        [permission prompt] Mend the");
     pty.expect_part(&format!("roof\n{newest}"));
     drop(live);
-    pty.expect_part("-- 0 waiting, 0 busy, 0 idle - q leaves\n");
+    pty.expect_part("-- 0 waiting, 0 busy, 0 idle - q quits\n");
     pty.expect_part(&format!("{newest}\n{stored}"));
 
     // What cannot be read is counted while that is so.
     let bad = home.put(".claude/projects/proj/33333333-aaaa-4000-8000-000000000004.jsonl", "this is no record\n");
-    pty.expect_part("-- 0 waiting, 0 busy, 0 idle - 1 problem: `tackroom doctor` - q leaves\n");
+    pty.expect_part("-- 0 waiting, 0 busy, 0 idle - 1 problem: `tackroom doctor` - q quits\n");
     fs::remove_file(bad).unwrap();
-    pty.expect_part("-- 0 waiting, 0 busy, 0 idle - q leaves\n");
+    pty.expect_part("-- 0 waiting, 0 busy, 0 idle - q quits\n");
     pty.type_in("xq");
     assert_eq!(pty.end(), (Default::default(), String::new()));
 }
@@ -69,11 +69,11 @@ fn as_much_as_fits_is_shown_whatever_the_size() {
     let (home, _waiting) = three();
     let _idle = home.live(OLDER, json!({ "status": "idle" }));
     let mut pty = watched(&home, &[], 20, 80);
-    pty.expect_part("persisted  claude-code  22222222-a");
+    pty.expect_part("stored   claude-code  22222222-a");
     pty.resize(4, 46);
     pty.expect(
         "\
--- 1 waiting, 0 busy, 1 idle - q leaves
+-- 1 waiting, 0 busy, 1 idle - q quits
 STATE    HARNESS      ID        AGE  …SPACE
 waiting  claude-code  11111111  5d   ~/proj
 idle     claude-code  22222222  2h   ~/proj",
@@ -85,11 +85,11 @@ idle     claude-code  22222222  2h   ~/proj",
     pty.resize(20, 80);
     pty.expect(
         "\
--- 1 waiting, 0 busy, 1 idle - q leaves
-STATE      HARNESS      ID          AGE  WORKSPACE     TITLE
-waiting    claude-code  11111111    5d   ~/proj        [permission prompt] Mov…
-idle       claude-code  22222222-b  2h   ~/proj        Turn around
-persisted  claude-code  22222222-a  30m  ~/other/deep  東京の天気を取得する",
+-- 1 waiting, 0 busy, 1 idle - q quits
+STATE    HARNESS      ID          AGE  WORKSPACE     TITLE
+waiting  claude-code  11111111    5d   ~/proj        [permission prompt] Move …
+idle     claude-code  22222222-b  2h   ~/proj        Turn around
+stored   claude-code  22222222-a  30m  ~/other/deep  東京の天気を取得する",
     );
     pty.type_in("q");
     pty.end();
@@ -168,18 +168,18 @@ fn said(reading: &mut Reading) -> String {
 fn each_change_is_a_line() {
     let home = one();
     let mut reading = reading(&home, &[]);
-    let newest = format!("persisted claude-code {NEWEST}  ~/other/deep  \"東京の天気を取得する\"");
+    let newest = format!("stored claude-code {NEWEST}  ~/other/deep  \"東京の天気を取得する\"");
     assert_eq!(said(&mut reading), newest);
     assert_eq!(said(&mut reading), "synced");
     let file = home.session(WAITER, "proj", "Turn \u{202e}around", MINUTE);
     let row = format!("claude-code {WAITER}  ~/proj  \"Turn \u{fffd}around\"");
-    assert_eq!(said(&mut reading), format!("persisted {row}"));
+    assert_eq!(said(&mut reading), format!("stored {row}"));
     let live = home.live(WAITER, json!({ "status": "busy" }));
     assert_eq!(said(&mut reading), format!("busy {row}"));
     says(&home, &live, json!({ "status": "waiting", "waitingFor": "permission prompt" }));
     assert_eq!(said(&mut reading), format!("waiting {row}  permission prompt"));
     drop(live);
-    assert_eq!(said(&mut reading), format!("persisted {row}"));
+    assert_eq!(said(&mut reading), format!("stored {row}"));
     fs::remove_file(file).unwrap();
     assert_eq!(said(&mut reading), format!("removed {row}"));
     reading.signal(Signal::SIGTERM);
@@ -208,7 +208,7 @@ fn json_is_the_events_with_their_revisions() {
     // Of what another process knew nothing is known: all of it begins anew.
     let mut again = reading(&home, &["--since", &revision]);
     assert_eq!(said(&mut again), "resync");
-    assert!((0..3).all(|_| said(&mut again).starts_with("persisted ")));
+    assert!((0..3).all(|_| said(&mut again).starts_with("stored ")));
     assert_eq!(said(&mut again), "synced");
     assert_eq!(again.close(&home), all.close(&home));
 }

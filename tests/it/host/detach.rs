@@ -76,7 +76,7 @@ fn it_says_the_same_to_a_person() {
     let id = live["runtimeId"].as_str().unwrap();
     assert!(said.starts_with("hosting ACP agent in /"), "{said}");
     assert!(said.contains(&format!("\nruntime {id}\n")), "{said}");
-    assert!(said.ends_with(&format!("join it: tackroom attach {}\n", &id[..8])), "{said}");
+    assert!(said.ends_with(&format!("attach with: tackroom attach {}\n", &id[..8])), "{said}");
 }
 
 #[test]

@@ -100,7 +100,7 @@ fn an_agent_that_is_killed_in_the_middle_of_a_turn_ends_it_and_everybody_is_told
     }
     let (status, said) = host.end();
     assert_eq!(status.code(), Some(1));
-    assert!(said.contains("the agent ended"), "{said}");
+    assert!(said.contains("the agent exited"), "{said}");
     assert_eq!(published(&anna.home), Vec::<String>::new());
     assert_eq!(anna.request("registry/list", json!({})).result()["total"], 0);
 }
@@ -113,7 +113,7 @@ fn what_cannot_be_hosted_is_told_and_leaves_nothing() {
         (&[], &["no-such-agent"], 1, "no-such-agent cannot be started"),
         (&[], &["sh", "-c", "echo out of cheese >&2; exit 3"], 1, "out of cheese"),
         (&[], &["yes", &hello], 1, "lines in a row that are no messages, the last one: hello o"),
-        (&["--workspace", "nowhere"], &DEMO_AGENT, 1, "nowhere is no directory"),
+        (&["--workspace", "nowhere"], &DEMO_AGENT, 1, "nowhere is not a directory"),
         (&["--harness", "emacs"], &DEMO_AGENT, 2, "unknown harness"),
         (&[], &[], 2, "COMMAND"),
     ];
@@ -217,7 +217,7 @@ fn session_that_is_open_elsewhere_is_not_loaded() {
     let output = host(home.path(), &["--load", &uuid(5)], &["claude-agent-acp"]).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains(&format!("is open already, in process {}", std::process::id())), "{said}");
+    assert!(said.contains(&format!("is open in process {}", std::process::id())), "{said}");
 }
 
 #[test]
@@ -239,7 +239,7 @@ fn it_tells_a_person_how_to_join_and_what_goes_on() {
     let workspace = server.home.path().canonicalize().unwrap();
     let endpoint = live["endpoint"].as_str().unwrap();
     let expected = format!(
-        "hosting ACP agent in {}\nruntime {id}\nendpoint {endpoint}\njoin it: tackroom attach {}\n",
+        "hosting ACP agent in {}\nruntime {id}\nendpoint {endpoint}\nattach with: tackroom attach {}\n",
         workspace.display(),
         &id[..8]
     );
@@ -292,9 +292,9 @@ fn who_runs_it_sees_what_goes_on_and_nothing_of_it_acts_on_the_terminal() {
     server.request("runtime/attach", json!({ "runtimeId": host.id(), "clientId": "ben" })).result();
     host.signal(Signal::SIGTERM);
     let (_, said) = host.end();
-    let expected = "-- anna joined\n-- anna drives\n> water it now\n\
-        ? it waits for an approval: may it run Water the tomatoes?\n-- decided: allow\n-- the turn is done\n\
-        -- anna left\n-- nobody drives\n-- ben joined\n";
+    let expected = "-- anna attached\n-- anna has control\n> water it now\n\
+        ? approval requested: Water the tomatoes\n-- decided: allow\n-- turn finished\n\
+        -- anna detached\n-- no client has control\n-- ben attached\n";
     // Who comes and goes is told beside what happens.
     let sorted = |text: &str| {
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();

@@ -80,7 +80,7 @@ export async function changeInbound(server: Server): Promise<void> {
   const client = server.require();
   const { crossSessionInbound: now, path, revision } = await client.request("settings/read");
   const file = shortPath(path, homedir());
-  const items = POLICIES.map((item) => (item.policy === (now ?? null) ? { ...item, description: "now" } : item));
+  const items = POLICIES.map((item) => (item.policy === (now ?? null) ? { ...item, description: "current" } : item));
   const chosen = await vscode.window.showQuickPick(items, {
     title: "Claude Code: messages of other sessions",
     placeHolder: `${now ?? "not set"} in ${file}; other settings can override it`,
