@@ -64,7 +64,7 @@ pub struct Session {
     pub title: Option<Box<str>>,
     /// The directory that it works in.
     pub workspace: Option<Box<str>>,
-    /// What its store keeps of that directory where it does not keep its name: see [`Store::workspace_mark`].
+    /// What its store keeps of that directory where it does not keep its name: see [`super::Store::workspace_mark`].
     pub workspace_mark: Option<Box<str>>,
     /// The model that answered last.
     pub model: Option<Box<str>>,
@@ -74,7 +74,7 @@ pub struct Session {
     pub created_at_ms: Option<i64>,
     /// Its newest user or assistant message, else its file's time, in epoch milliseconds.
     pub updated_at_ms: Option<i64>,
-    /// Whether its records may name it otherwise in a part that was not read: see [`Store::late_title`].
+    /// Whether its records may name it otherwise in a part that was not read: see [`super::Store::late_title`].
     pub late_title: bool,
     /// The team of agents that it works in.
     pub team: Option<Team>,

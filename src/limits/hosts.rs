@@ -95,7 +95,7 @@ pub const AGENT_TERMINAL_OUTPUT: usize = 1 << 20;
 pub const HOST_RING: usize = 16_384;
 /// Characters of a prompt that are looked at for a title.
 pub const HOST_TITLE_OF: usize = 4_096;
-/// Bytes of such events. With the history they stay below [`RUNTIME_ANSWER`].
+/// Bytes of such events. With the history they stay below [`super::RUNTIME_ANSWER`].
 pub const HOST_RING_BYTES: usize = 16 << 20;
 /// Bytes of the history of a hosted agent that are kept.
 pub const HOST_HISTORY_BYTES: usize = 8 << 20;
@@ -108,7 +108,7 @@ pub const HOST_EVENT: usize = 4 << 20;
 pub const HOST_LAG: usize = 1_024;
 /// Bytes of such events.
 pub const HOST_LAG_BYTES: usize = 16 << 20;
-/// Operations of each kind that a descriptor lists, so that it stays within [`RUNTIME_SHORT_ANSWER`].
+/// Operations of each kind that a descriptor lists, so that it stays within [`super::RUNTIME_SHORT_ANSWER`].
 pub const HOST_OPERATIONS: usize = 256;
 /// Bytes of a turn's reply that are sent at its end.
 pub const HOST_REPLY: usize = 4 << 20;

@@ -13,7 +13,7 @@ pub const DATABASE_BUSY: Duration = Duration::from_millis(250);
 /// Bytes of a database and its journal that are copied into memory to read it as it was before a transaction that is half
 /// done.
 pub const DATABASE_COPY: u64 = 256 << 20;
-/// How long the queries of a list may work on one database: processor time of their thread, less than [`ROOT_SILENCE`].
+/// How long the queries of a list may work on one database: processor time of their thread, less than [`super::ROOT_SILENCE`].
 pub const DATABASE_LIST: Duration = Duration::from_millis(2_500);
 /// As above, for the queries about one session.
 pub const DATABASE_SESSION: Duration = Duration::from_secs(10);
@@ -21,7 +21,7 @@ pub const DATABASE_SESSION: Duration = Duration::from_secs(10);
 pub const DATABASE_SESSIONS: usize = 250_000;
 /// Bytes of a database that one of its sessions takes at least. A file that claims more sessions is damaged or made to harm.
 pub const DATABASE_SESSION_BYTES: u64 = 16;
-/// Bytes of the largest value that SQLite builds or parses. At most [`LINE_MAX`] of one is returned.
+/// Bytes of the largest value that SQLite builds or parses. At most [`super::LINE_MAX`] of one is returned.
 pub const DATABASE_VALUE: i32 = 64 << 20;
 /// Bytes of a statement, including those that created the tables.
 pub const DATABASE_SQL: i32 = 256 << 10;
