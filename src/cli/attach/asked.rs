@@ -175,11 +175,11 @@ mod tests {
     fn who_approves_sees_all_of_what_would_run() {
         let main =
             asked("approval", json!({ "tool": "bash", "subject": "ls", "raw_args": { "command": "ls\n\u{202e}x" } }));
-        assert_eq!(shown(&main), ["? request 7: may it run bash?", "  {\"command\":\"ls\\n\u{fffd}x\"}"]);
+        assert_eq!(shown(&main), ["? request 7: allow bash?", "  {\"command\":\"ls\\n\u{fffd}x\"}"]);
         let hosted = asked("approval", json!({ "tool": "Bash", "arguments": { "command": "x".repeat(5_000) } }));
         assert!(shown(&hosted)[1].ends_with("more characters"), "{:?}", shown(&hosted));
         let child = asked("approval", json!({ "tool": "bash", "child_agent_id": "c1", "raw_args": null }));
-        assert_eq!(shown(&child), ["? request 7: may it run bash of subagent c1?"]);
+        assert_eq!(shown(&child), ["? request 7: allow bash of subagent c1?"]);
     }
 
     #[test]

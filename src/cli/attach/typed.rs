@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn help_is_of_what_can_be_done() {
-        assert!(help(true).concat().contains("/steer") && help(true).concat().contains("to steer"));
+        assert!(help(true).concat().contains("/steer") && help(true).concat().contains("or steer"));
         assert!(!help(false).concat().contains("steer"));
     }
 

@@ -275,7 +275,7 @@ mod tests {
         let expected = [
             "> TOOL echo approved",
             "* bash {\"command\": \"echo approved\"}",
-            "? request 1: may it run bash?",
+            "? request 1: allow bash?",
             "  {\"command\":\"echo approved\"}",
             "-- request 1: allowed",
             "  | exit code: 0",
@@ -307,7 +307,7 @@ mod tests {
             (
                 "provider_retry",
                 json!({ "attempt": 2, "delay_ms": 500, "reason": "429" }),
-                "-- the model is asked again in 500 ms (attempt 2): 429",
+                "-- retrying the model in 500 ms (attempt 2): 429",
             ),
             ("background_output", json!({ "job_id": "j", "chunk": "out\n", "truncated": false }), "  & out"),
             ("scheduled_prompt_started", json!({ "prompt": "nightly" }), "-- scheduled prompt started: nightly"),
@@ -339,7 +339,7 @@ mod tests {
         }
         let verbose = |kind: &str, payload: Value| shown(View::new(true).event(kind, &payload));
         assert_eq!(verbose("brand_new\u{1b}[2J", json!(7)), ["-- brand new"]);
-        assert_eq!(verbose("native_event", json!({ "kind": "usage_update" })), ["-- the agent says usage_update"]);
+        assert_eq!(verbose("native_event", json!({ "kind": "usage_update" })), ["-- agent event usage_update"]);
         let mut view = View::default();
         view.event("turn_started", &json!({}));
         assert_eq!(shown(view.event("turn_succeeded", &json!({ "reply": "said\nat once" }))), ["said", "at once"]);
@@ -359,7 +359,7 @@ mod tests {
     #[test]
     fn notes_never_interrupt_a_text() {
         let changed = json!({ "from": "a", "to": "b", "reason": "c" });
-        for (verbose, native) in [(false, vec![]), (true, vec!["-- the agent says usage_update"])] {
+        for (verbose, native) in [(false, vec![]), (true, vec!["-- agent event usage_update"])] {
             let mut view = View::new(verbose);
             let mut lines = view.event("text_delta", &json!({ "text": "one " }));
             lines.extend(view.event("native_event", &json!({ "kind": "usage_update" })));

@@ -174,15 +174,15 @@ mod tests {
         let board = full();
         let all = shown(&board, 50);
         assert_eq!(all[0], "-- 1 waiting, 1 busy, 1 idle, 1 live - q quits");
-        assert_eq!(all[1], "STATE      HARNESS      ID        AGE  WORKSPACE  TITLE");
-        assert_eq!(all[2], "waiting    claude-code  waits-si  1m   ~/roof     A title");
+        assert_eq!(all[1], "STATE    HARNESS      ID        AGE  WORKSPACE  TITLE");
+        assert_eq!(all[2], "waiting  claude-code  waits-si  1m   ~/roof     A title");
         assert_eq!(all.len(), 9);
         let few = shown(&board, 4);
-        assert_eq!(few[0], "-- 1 waiting, 1 busy, 1 idle, 1 live - 2 do not fit - q quits");
+        assert_eq!(few[0], "-- 1 waiting, 1 busy, 1 idle, 1 live - 2 more - q quits");
         assert_eq!((few[1].get(..5), few.len()), (Some("STATE"), 4));
         let fewer = shown(&board, 3);
         assert_eq!((fewer[1].get(..7), fewer.len()), (Some("waiting"), 3));
-        assert_eq!(shown(&board, 1), ["-- 1 waiting, 1 busy, 1 idle, 1 live - 4 do not fit - q quits"]);
+        assert_eq!(shown(&board, 1), ["-- 1 waiting, 1 busy, 1 idle, 1 live - 4 more - q quits"]);
         assert_eq!(shown(&Board::default(), 9), ["-- looking for sessions - q quits"]);
     }
 
