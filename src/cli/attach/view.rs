@@ -286,7 +286,7 @@ mod tests {
         assert_eq!(captured("sse_approval.txt"), expected);
         let lines = captured("sse_frontend_events.txt");
         assert_eq!(lines[..2], ["> hello world", "echo: hello world"]);
-        assert_eq!(lines[3], "-- turn interrupted");
+        assert_eq!(lines[3], "-- the turn was interrupted");
         assert!(lines[5].starts_with("! the turn failed: provider returned status 400"), "{}", lines[5]);
     }
 
