@@ -1,12 +1,15 @@
 //! The middle of a file of lines, between the two ends that a list reads: only lines that hold a certain text are looked
 //! at, and of a file that grew since only what is new.
 
-use super::ReadError;
 use super::jsonl::{end_of_line, lines_with, records_of};
+use super::{Progress, ReadError};
 use crate::limits;
 use crate::platform::files::{FileId, read_at};
 use memchr::memmem::Finder;
+use std::collections::HashMap;
 use std::fs::File;
+use std::path::Path;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// The part of a growing file that was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,17 +43,65 @@ fn last_bytes(file: &File, length: u64) -> Result<Box<[u8]>, ReadError> {
     Ok(bytes.into())
 }
 
+/// What the records of growing files say that hold certain texts, by path: of a file that was read before, only what was
+/// appended is read.
+pub(super) struct Remembered<T>(LazyLock<Mutex<ByFile<T>>>);
+
+/// What was found in each file, and the beginning of the file that it was found in.
+type ByFile<T> = HashMap<Box<Path>, (Prefix, T)>;
+
+impl<T: Clone + Default> Remembered<T> {
+    /// Remembers nothing yet.
+    pub(super) const fn new() -> Self {
+        Self(LazyLock::new(Mutex::default))
+    }
+
+    /// Reads a whole file, but for what lies before its last [`limits::NAMES_SCANNED`] bytes: `each` takes in one record
+    /// after another.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or the request was cancelled.
+    pub(super) fn read(
+        &self,
+        file: &File,
+        path: &Path,
+        texts: &[&Finder<'_>],
+        progress: &dyn Progress,
+        mut each: impl FnMut(&mut T, &[u8]),
+    ) -> Result<T, ReadError> {
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = known().get(path).cloned();
+        let (read, mut found) = match before {
+            Some((read, found)) if read.is_of(file)? => (read, found),
+            _ => Default::default(),
+        };
+        let from = read.length.max(file.metadata()?.len().saturating_sub(limits::NAMES_SCANNED));
+        let end = scan(file, from, texts, progress, |record| each(&mut found, record))?;
+        let read = Prefix::of(file, end)?;
+        let mut known = known();
+        if known.len() >= limits::NAMES_KEPT {
+            known.clear();
+        }
+        known.insert(path.into(), (read, found.clone()));
+        Ok(found)
+    }
+}
+
 /// Hands over the records on lines that hold one of these texts, from a position on, in order; returns where the last
 /// line ends that is complete. Lines over [`limits::LINE_COMMON`] are skipped.
-pub(super) fn scan(
+fn scan(
     file: &File,
     from: u64,
     texts: &[&Finder<'_>],
+    progress: &dyn Progress,
     mut each: impl FnMut(&[u8]),
 ) -> Result<u64, ReadError> {
     let mut buffer = Vec::with_capacity(limits::SCAN_BYTES);
     let (mut at, mut ended, mut is_cut) = (from, from, false);
     loop {
+        if progress.is_cancelled() {
+            return Err(ReadError::Cancelled);
+        }
         let carried = buffer.len();
         buffer.resize(carried + limits::SCAN_BYTES, 0);
         let count = read_at(file, &mut buffer[carried..], at)?;
@@ -82,12 +133,15 @@ pub(super) fn scan(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::harness::NoProgress;
+    use crate::harness::testing::Gone;
     use std::io::Write;
 
     fn found(file: &File, from: u64) -> (Vec<String>, u64) {
         let mut found = Vec::new();
         let (x, y) = (Finder::new("\"x\""), Finder::new("\"y\""));
-        let end = scan(file, from, &[&x, &y], |line| found.push(String::from_utf8_lossy(line).into_owned()));
+        let end =
+            scan(file, from, &[&x, &y], &NoProgress, |line| found.push(String::from_utf8_lossy(line).into_owned()));
         (found, end.unwrap())
     }
 
@@ -103,6 +157,19 @@ mod tests {
             assert_eq!(found(&file, 0), (vec!["{\"x\":1}".into(), "{\"y\":2}".into(), "{\"x\":4}".into()], complete));
             assert_eq!(found(&file, complete), (vec!["{\"x\":4}".into()], complete), "{filler}");
         }
+    }
+
+    #[test]
+    fn cancelled_scan_ends_and_is_not_remembered() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(b"{\"x\":1}\n").unwrap();
+        let (known, text) = (Remembered::<usize>::new(), Finder::new("\"x\""));
+        let count = |progress: &dyn Progress| {
+            known.read(file.as_file(), file.path(), &[&text], progress, |count, _| *count += 1)
+        };
+        assert!(matches!(count(&Gone), Err(ReadError::Cancelled)));
+        assert_eq!(count(&NoProgress).unwrap(), 1);
+        assert_eq!(count(&NoProgress).unwrap(), 1);
     }
 
     #[test]

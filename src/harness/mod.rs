@@ -88,7 +88,7 @@ pub trait Store: Sync {
 
     /// Reads the title of a session whose [`Session::late_title`] says that it may be another one than was read for a
     /// list.
-    fn late_title(&self, _session: &Session) -> Option<Box<str>> {
+    fn late_title(&self, _session: &Session, _progress: &dyn Progress) -> Option<Box<str>> {
         None
     }
 

@@ -228,9 +228,13 @@ fn affected(before: &Snapshot, now: &Snapshot) -> BTreeMap<Id, bool> {
         for (here, there) in [(before, now), (now, before)] {
             let gone = here.live.iter().filter(|live| !there.live.contains(live));
             for live in gone {
-                // Of several processes of one session another one counts in each scope.
+                // Of several processes of one session another one counts in each scope, and so does of several runtimes
+                // the one whose entry shows the process.
                 let same = |other: &&Live| (other.harness, &other.session_id) == (live.harness, &live.session_id);
-                let several = here.live.iter().filter(same).count() > 1 || there.live.iter().filter(same).count() > 1;
+                let several = [here, there].into_iter().any(|snapshot| {
+                    snapshot.live.iter().filter(same).count() > 1
+                        || snapshot.runtimes_of(live.harness, &live.session_id).count() > 1
+                });
                 sessions.add(live.harness, &live.session_id, several);
             }
         }

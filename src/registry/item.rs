@@ -3,7 +3,7 @@
 use super::cursor::SortKey;
 use super::stored::{Row, Stored};
 use crate::authority::Grant;
-use crate::harness::{self, Details, Live, Root, Session, Wanted};
+use crate::harness::{self, Details, Live, Progress, Root, Session, Wanted};
 use crate::limits;
 use crate::platform::git;
 use crate::protocol::{
@@ -113,9 +113,9 @@ impl<'a> Item<'a> {
     }
 
     /// What it is called after all that its file says, where the part that was read for a list may not tell.
-    pub fn late_title(&self) -> Option<String> {
+    pub fn late_title(&self, progress: &dyn Progress) -> Option<String> {
         let (_, row) = self.row.filter(|(_, row)| row.session.late_title)?;
-        harness::store_of(row.harness)?.late_title(&row.session).map(String::from)
+        harness::store_of(row.harness)?.late_title(&row.session, progress).map(String::from)
     }
 
     /// Whether records that were not read for a list may have given it another title since.

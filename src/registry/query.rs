@@ -6,7 +6,7 @@ use super::item::{self, Item};
 use super::scan::parallel;
 use super::{Error, Progress, Snapshot};
 use crate::authority::Grant;
-use crate::harness::{Details, Root, Wanted};
+use crate::harness::{Details, NoProgress, Root, Wanted};
 use crate::limits;
 use crate::platform::files::resolve;
 use crate::platform::git::Family;
@@ -56,7 +56,7 @@ impl Snapshot {
     pub fn describe(&self, id: &str, grant: &Grant, roots: &[Root], progress: &dyn Progress) -> Option<Entry> {
         let item = self.item(id, grant)?;
         let mut entry = self.entry(&item, grant);
-        entry.title = item.late_title().or(entry.title.take());
+        entry.title = item.late_title(progress).or(entry.title.take());
         let wanted = Wanted { topics: true, last_message: true, message_count: true, ..no_details(progress) };
         if let Some(details) = item.details(&self.stored, grant, roots, wanted) {
             item::add_details(&mut entry, details, wanted);
@@ -73,7 +73,10 @@ impl Snapshot {
         let query = request.query;
         let mut filter = Filter::new(query, self, request.grant);
         let mut items = self.items(query, request.grant);
-        items.retain(|item| filter.admits(item));
+        items.retain(|item| filter.admits(item, progress));
+        if progress.is_cancelled() {
+            return Err(Error::Cancelled);
+        }
         let Some(text) = filter.message_search() else { return Ok((items, HashMap::new())) };
         let found =
             parallel(&items, "searching sessions", progress, |_, item| self.search(item, text, request, progress))?;
@@ -99,7 +102,7 @@ impl Snapshot {
         let wanted = Wanted { topics: true, last_message: true, ..no_details(progress) };
         let details = item.details(&self.stored, request.grant, request.roots, wanted);
         let excerpt = details.and_then(|details| excerpt(&details, text));
-        (excerpt.is_some() || names_contain(item, text)).then_some(excerpt)
+        (excerpt.is_some() || names_contain(item, text, progress)).then_some(excerpt)
     }
 
     /// The ids of all entries that a query may mean, as far as can be told without reading messages, in the order of its
@@ -107,7 +110,7 @@ impl Snapshot {
     pub fn candidates(&self, query: &Query, grant: &Grant) -> Vec<Id> {
         let mut filter = Filter::new(query, self, grant);
         let mut items = self.items(query, grant);
-        items.retain(|item| filter.admits(item));
+        items.retain(|item| filter.admits(item, &NoProgress));
         let sort = query.sort.unwrap_or_default();
         items.sort_by(|a, b| a.compare(b, sort));
         items.iter().map(|item| item.id().into()).collect()
@@ -122,7 +125,11 @@ impl Snapshot {
         progress: &dyn Progress,
     ) -> Result<Option<Entry>, Error> {
         let item = self.item_for_query(id, request.query, request.grant);
-        let Some(item) = item.filter(|item| filter.admits(item)) else { return Ok(None) };
+        let item = item.filter(|item| filter.admits(item, progress));
+        if progress.is_cancelled() {
+            return Err(Error::Cancelled);
+        }
+        let Some(item) = item else { return Ok(None) };
         let excerpt = match filter.message_search() {
             None => None,
             Some(text) => match self.search(&item, text, request, progress) {
@@ -145,7 +152,7 @@ impl Snapshot {
         progress: &dyn Progress,
     ) -> Result<(), Error> {
         if page.iter().any(|item| item.session().is_some_and(|session| session.late_title)) {
-            let titles = parallel(page, "reading names", progress, |_, item| item.late_title())?;
+            let titles = parallel(page, "reading names", progress, |_, item| item.late_title(progress))?;
             for (entry, title) in entries.iter_mut().zip(titles) {
                 entry.title = title.or(entry.title.take());
             }
@@ -213,8 +220,9 @@ impl<'a> Filter<'a> {
     }
 
     /// Whether an entry is meant, as far as can be told without reading its messages.
-    pub fn admits(&mut self, item: &Item<'a>) -> bool {
+    pub fn admits(&mut self, item: &Item<'a>, progress: &dyn Progress) -> bool {
         let query = self.query;
+        let named = |text: &String| names_contain(item, text, progress);
         let among = |time: i64| {
             query.updated_after_ms.is_none_or(|after| time >= after)
                 && query.updated_before_ms.is_none_or(|before| time < before)
@@ -228,7 +236,7 @@ impl<'a> Filter<'a> {
             && query.archived.is_none_or(|wanted| wanted == archived)
             && query.profile.as_deref().is_none_or(|wanted| item.profile() == Some(wanted))
             && (!timed || item.time().is_some_and(among))
-            && (query.search_previews == Some(true) || self.text.as_ref().is_none_or(|text| names_contain(item, text)))
+            && (query.search_previews == Some(true) || self.text.as_ref().is_none_or(named))
             && self.admits_child(item)
             && self.admits_workspace(item.workspace())
     }
@@ -286,14 +294,14 @@ fn descendants(snapshot: &Snapshot, id: &str, grant: &Grant) -> HashSet<usize> {
 }
 
 /// Whether the title, an id or the peer's name holds the text.
-fn names_contain(item: &Item<'_>, text: &str) -> bool {
+fn names_contain(item: &Item<'_>, text: &str, progress: &dyn Progress) -> bool {
     let holds = |name: &str| name.to_lowercase().contains(text);
     holds(&item.id())
         || item.runtime.is_some() && holds(&item.session_entry_id())
         || item.live.and_then(|live| live.peer.as_ref()).is_some_and(|peer| holds(&peer.name))
         || item.title().is_some_and(holds)
         // The last, as it may cost more than all others.
-        || item.late_title().is_some_and(|title| holds(&title))
+        || item.late_title(progress).is_some_and(|title| holds(&title))
 }
 
 /// The part of the messages around the text.

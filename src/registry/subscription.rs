@@ -5,7 +5,7 @@ use super::item::same_except_timestamps;
 use super::query::Filter;
 use super::{Error, Progress, Request, Snapshot};
 use crate::authority::Grant;
-use crate::harness::Root;
+use crate::harness::{NoProgress, Root};
 use crate::limits;
 use crate::protocol::{Problem, Query, RegistryEvent};
 use std::borrow::Cow;
@@ -245,8 +245,8 @@ impl Subscription {
             if state.unsent_ids.contains(id) {
                 continue;
             }
-            let was = before.item_for_query(id, &self.query, &grant).filter(|item| old.admits(item));
-            let is = now.item_for_query(id, &self.query, &grant).filter(|item| new.admits(item));
+            let was = before.item_for_query(id, &self.query, &grant).filter(|item| old.admits(item, &NoProgress));
+            let is = now.item_for_query(id, &self.query, &grant).filter(|item| new.admits(item, &NoProgress));
             let same = match (&was, &is) {
                 (None, None) => true,
                 (Some(was), Some(is)) => {

@@ -65,7 +65,7 @@ impl Store for ClaudeCode {
         Facts::gather(&file, source, ends)?.into_session(source).map(Reading::from)
     }
 
-    fn late_title(&self, session: &Session) -> Option<Box<str>> {
+    fn late_title(&self, session: &Session, progress: &dyn Progress) -> Option<Box<str>> {
         let source = Source {
             path: session.location.to_path_buf(),
             stamp: stamp(&session.location)?,
@@ -75,7 +75,7 @@ impl Store for ClaudeCode {
         let mut ends = HeadTail::default();
         let file = ends.open(&source.path).ok()?;
         let mut facts = Facts::gather(&file, &source, &mut ends).ok()?;
-        facts.take_late(names::of(&file, &source.path).ok()?.titles);
+        facts.take_late(names::of(&file, &source.path, progress).ok()?.titles);
         facts.into_session(&source).ok()?.title
     }
 

@@ -96,7 +96,7 @@ impl Facts {
             facts.workspace = ends.last_string("cwd").and_then(|cwd| text::workspace(&cwd));
         }
         let moves = std::mem::take(&mut facts.moves);
-        let unread = (!facts.whole).then_some(|| Ok(names::of(file, &source.path)?.moves));
+        let unread = (!facts.whole).then_some(|| Ok(names::of(file, &source.path, &NoProgress)?.moves));
         facts.workspace = moves.workspace(facts.workspace, &source.path, unread)?;
         if facts.updated_at_ms.is_none() {
             facts.updated_at_ms = ends.last_string("timestamp").and_then(|time| text::time(&time));

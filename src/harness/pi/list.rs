@@ -2,11 +2,14 @@
 
 use super::record::Record;
 use crate::harness::jsonl::{HeadTail, first_record};
+use crate::harness::middle::Remembered;
 use crate::harness::text::{self, member};
-use crate::harness::{ReadError, Session, Source, ids, walk};
+use crate::harness::{Progress, ReadError, Session, Source, ids, walk};
 use crate::limits;
 use crate::platform::files::{open_regular, read_at};
 use crate::protocol::{Parent, Relation, Role};
+use memchr::memmem::Finder;
+use std::fs::File;
 use std::path::Path;
 
 /// What one end tells.
@@ -34,7 +37,7 @@ impl Facts {
             facts.records = true;
             match record.kind().as_ref() {
                 "session" if facts.id.is_none() => facts.take_header(&record),
-                "session_info" => facts.name = Some(member(record.name).and_then(|name| text::given_title(&name))),
+                "session_info" => facts.name = Some(name_of(&record)),
                 "model_change" => facts.chosen = owned(member(record.model_id)).or(facts.chosen),
                 "message" => facts.take_message(&record),
                 _ => {}
@@ -62,6 +65,11 @@ impl Facts {
     }
 }
 
+/// The name that a person gave; `None` where it takes the name away.
+fn name_of(record: &Record<'_>) -> Option<Box<str>> {
+    member(record.name).and_then(|name| text::given_title(&name))
+}
+
 fn owned(text: Option<impl AsRef<str>>) -> Option<Box<str>> {
     text.filter(|text| !text.as_ref().is_empty()).map(|text| text.as_ref().into())
 }
@@ -69,12 +77,7 @@ fn owned(text: Option<impl AsRef<str>>) -> Option<Box<str>> {
 /// Reads a session from the two ends of its file.
 pub(super) fn session(source: &Source, ends: &mut HeadTail) -> Result<Session, ReadError> {
     let file = ends.open(&source.path)?;
-    let head = loop {
-        let head = Facts::of(ends.head());
-        if (head.id.is_some() && head.prompt.is_some()) || !ends.grow_head(&file)? {
-            break head;
-        }
-    };
+    let head = head(&file, ends)?;
     let tail = loop {
         let mut lines: Vec<_> = if ends.whole() { Vec::new() } else { ends.tail_reversed().collect() };
         lines.reverse();
@@ -92,6 +95,7 @@ pub(super) fn session(source: &Source, ends: &mut HeadTail) -> Result<Session, R
     let known = head.id.is_some();
     let id = head.id.or_else(|| owned(id_in_name(&source.path))).filter(|id| ids::is_usable(id));
     let mut session = Session::new(&id.ok_or(ReadError::NoRecords)?, source);
+    session.late_title = tail.name.is_none() && !ends.whole();
     session.title = tail.name.or(head.name).flatten().or(head.prompt);
     session.workspace = head.workspace;
     session.model = tail.model.or(head.model).or(tail.chosen).or(head.chosen);
@@ -102,6 +106,37 @@ pub(super) fn session(source: &Source, ends: &mut HeadTail) -> Result<Session, R
     // Its program opens no file without a header.
     session.resumable = known;
     Ok(session)
+}
+
+/// Reads as much of the beginning of a file as tells the id and the first prompt.
+fn head(file: &File, ends: &mut HeadTail) -> Result<Facts, ReadError> {
+    loop {
+        let head = Facts::of(ends.head());
+        if (head.id.is_some() && head.prompt.is_some()) || !ends.grow_head(file)? {
+            return Ok(head);
+        }
+    }
+}
+
+/// Reads the name that the last `session_info` record gave, wherever in the file it lies. Without one the prompt is the
+/// title.
+pub(super) fn late_title(session: &Session, progress: &dyn Progress) -> Option<Box<str>> {
+    static KNOWN: Remembered<Option<Option<Box<str>>>> = Remembered::new();
+    let file = open_regular(&session.location).ok()?;
+    let kind = Finder::new("\"session_info\"");
+    let named = KNOWN.read(&file, &session.location, &[&kind], progress, |name, line| {
+        if let Some(record) = Record::parse(line).filter(|record| record.is("session_info")) {
+            *name = Some(name_of(&record));
+        }
+    });
+    match named.ok()?? {
+        Some(name) => Some(name),
+        None => {
+            let mut ends = HeadTail::default();
+            ends.load(&file).ok()?;
+            head(&file, &mut ends).ok()?.prompt
+        }
+    }
 }
 
 /// The id of the session in a file: as its program names files, the file's name tells it. A file of another name, or

@@ -69,6 +69,10 @@ impl Store for Pi {
         list::session(source, ends).map(Reading::from)
     }
 
+    fn late_title(&self, session: &Session, progress: &dyn Progress) -> Option<Box<str>> {
+        list::late_title(session, progress)
+    }
+
     fn details(&self, _: &[Root], session: &Session, wanted: Wanted) -> Result<Details, ReadError> {
         details::read(session, wanted)
     }

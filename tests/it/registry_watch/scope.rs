@@ -2,6 +2,7 @@
 
 use super::world::write_session;
 use super::{append, message};
+use crate::peer_list::{Sleeper, record};
 use crate::support::folded::listed;
 use crate::support::runtime::{Options, Runtime};
 use crate::support::{Folded, Home, Server, Spawn, uuid};
@@ -128,6 +129,30 @@ fn a_runtime_outside_does_not_hide_its_session_inside() {
     let mut late = Folded::begin(&mut server, scoped(Some(&before)));
     assert_eq!(late.take(&mut server)["entry"]["id"], id(1));
     assert_eq!(late.take(&mut server)["kind"], "synced");
+}
+
+#[test]
+fn live_session_is_reported_at_the_runtime_in_scope() {
+    // Unscoped, only the newest of both runtimes shows the live session.
+    for workspaces in [[INSIDE, OUTSIDE], [OUTSIDE, INSIDE]] {
+        let mut server = opened();
+        let _runtimes = workspaces.map(|workspace| {
+            let id = if workspace == INSIDE { "inside" } else { "outside" };
+            let mut options = Options::hosted("claude-code", id, workspace);
+            options.source.session_id = uuid(1);
+            let runtime = Runtime::start(options);
+            runtime.publish(&server.home.path().join(".config/supercode/live-runtimes"));
+            runtime
+        });
+        while !["inside", "outside"].iter().all(|id| listed(&mut server, json!({})).contains_key(*id)) {}
+        let mut folded = Folded::watch(&mut server, scoped(None));
+        assert_eq!(folded.ids(), ["inside"]);
+        let peer = Sleeper::start();
+        record(&server.home.claude(), peer.pid(), json!({ "sessionId": uuid(1), "cwd": INSIDE }));
+        while folded.entries["inside"].get("peer").is_none() {
+            folded.take(&mut server);
+        }
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::load::{told, whole};
 use super::*;
-use crate::harness::Team;
+use crate::harness::{NoProgress, Team};
 use crate::limits;
 use crate::protocol::{Block, Message};
 use serde_json::{Value, json};
@@ -84,7 +84,7 @@ fn move_between_the_ends_is_found() {
 /// What a session is called once all of it counts.
 fn title(listing: &Listing) -> Option<String> {
     let session = listing.one();
-    let late = session.late_title.then(|| ClaudeCode.late_title(session)).flatten();
+    let late = session.late_title.then(|| ClaudeCode.late_title(session, &NoProgress)).flatten();
     late.or(session.title.clone()).map(String::from)
 }
 

@@ -42,6 +42,24 @@ fn the_last_name_counts_and_an_empty_one_takes_it_away() {
 }
 
 #[test]
+fn name_between_the_ends_is_the_title() {
+    let name = |name: &str| json!({"type": "session_info", "id": name, "parentId": "a", "name": name});
+    let bulk = || (0..1_000).map(|_| json!({"type": "custom", "id": "x", "parentId": "a", "data": "x".repeat(1_000)}));
+    for (named, expected) in
+        [(vec![], "a"), (vec![name("one"), name("two")], "two"), (vec![name("one"), name("")], "a")]
+    {
+        let mut records = vec![header(), entry("a", None, "user", 1)];
+        records.extend(bulk().chain(named).chain(bulk()));
+        records.push(entry("b", Some("a"), "assistant", 2));
+        let (_tree, listing) = written(&records);
+        let session = listing.of(ID);
+        assert!(session.late_title);
+        let late = Pi.late_title(session, &NoProgress);
+        assert_eq!(late.or(session.title.clone()).as_deref(), Some(expected));
+    }
+}
+
+#[test]
 fn a_model_that_only_was_chosen_counts_where_none_answered() {
     let chosen = json!({"type": "model_change", "id": "c", "parentId": "a", "provider": "p", "modelId": "chosen"});
     let (_tree, listing) = written(&[header(), entry("a", None, "user", 1), chosen.clone()]);

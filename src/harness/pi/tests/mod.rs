@@ -3,6 +3,7 @@
 mod files;
 
 use super::*;
+use crate::harness::NoProgress;
 use crate::harness::testing::{Listing, fixture, list};
 use crate::protocol::{Block, Message, Parent, Relation, Role};
 use serde_json::json;
