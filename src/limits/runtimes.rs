@@ -25,7 +25,7 @@ pub const PROBE: Duration = Duration::from_secs(1);
 /// time is not waited for at all.
 pub const PROBE_LIST: Duration = Duration::from_millis(500);
 /// The same once others have answered, unless those took more than a part of this.
-pub const PROBE_OTHERS: Duration = Duration::from_millis(100);
+pub const PROBE_OTHERS: Duration = Duration::from_millis(250);
 /// How many times longer than the others a runtime may take.
 pub const PROBE_SLOWER: u32 = 4;
 /// How long the first state of a watch waits, which hears of it later.

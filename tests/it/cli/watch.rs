@@ -46,7 +46,7 @@ STATE   HARNESS      ID        AGE  WORKSPACE     TITLE
     pty.expect_part(&format!("{newest}\n{stored}"));
     let live = home.live(WAITER, json!({ "status": "busy" }));
     pty.expect_part("-- 0 waiting, 1 busy, 0 idle - q quits\n");
-    pty.expect_part("TITLE\nbusy       claude-code  11111111  1h   ~/proj        Mend the");
+    pty.expect_part("TITLE\nbusy    claude-code  11111111  1h   ~/proj        Mend the");
     says(&home, &live, json!({ "status": "waiting", "waitingFor": "permission prompt" }));
     pty.expect_part("-- 1 waiting, 0 busy, 0 idle - q quits\n");
     pty.expect_part("waiting  claude-code  11111111  1h   ~/proj        [permission prompt] Mend the");

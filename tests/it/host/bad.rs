@@ -157,7 +157,7 @@ fn what_an_agent_said_last_is_told_when_it_crashes() {
     anna.at(&at, "submit", json!({ "prompt": "stderr:3 crash" })).error();
     let (status, said) = host.end();
     assert_eq!(status.code(), Some(1));
-    assert!(said.contains("the agent ended: ") && said.contains("\n  | line 2 of a log\n"), "{said}");
+    assert!(said.contains("the agent exited: ") && said.contains("\n  | line 2 of a log\n"), "{said}");
     assert!(!said.contains('\u{1b}'), "{said:?}");
 }
 
