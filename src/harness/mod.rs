@@ -43,7 +43,7 @@ pub use live::{Activities, Live, Run};
 pub use progress::{Attended, NoProgress, Progress};
 pub use read_error::{DESCRIPTORS, ReadError};
 pub use request::{Details, Page, PageRequest, Wanted};
-pub use session::{Name, Part, Reading, Remark, Session, Source, Team};
+pub use session::{Name, Part, Reading, Remark, Session, Source, Team, beginning};
 pub use walk::{Finder, Found, stamp};
 
 use crate::limits;

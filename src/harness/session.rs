@@ -4,6 +4,7 @@ use super::ReadError;
 use super::Run;
 use crate::platform::files::Stamp;
 use crate::protocol::Parent;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 /// Something below a root that can be read: a file, or a database with its log.
@@ -86,6 +87,9 @@ pub struct Session {
     pub continued_in: Option<Box<str>>,
     /// A mark that only copies of one conversation share: the id of its first message.
     pub first_message: Option<Box<str>>,
+    /// The hash of its first message, see [`beginning`]; `None` if that message was not read. Sessions with the same id
+    /// and different beginnings are different conversations.
+    pub beginning: Option<u64>,
     /// Whether its own program still opens it.
     pub resumable: bool,
     /// Whether newer versions of its program keep sessions in another form and take over those of this one: it counts only
@@ -121,6 +125,7 @@ impl Session {
             parent: None,
             continued_in: None,
             first_message: None,
+            beginning: None,
             resumable: true,
             old_form: false,
             handle: None,
@@ -128,6 +133,13 @@ impl Session {
             content: None,
         }
     }
+}
+
+/// Hashes what identifies a first message: its id, or its text and time where copies of it may have other ids.
+pub fn beginning(first_message: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    first_message.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// A team of agents, and whether a session leads it.

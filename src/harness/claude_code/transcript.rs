@@ -8,7 +8,7 @@ use crate::harness::backward::Backward;
 use crate::harness::jsonl::HeadTail;
 use crate::harness::text::{self, member};
 use crate::harness::walk::stem;
-use crate::harness::{NoProgress, ReadError, Session, Source, Team};
+use crate::harness::{NoProgress, ReadError, Session, Source, Team, beginning};
 use crate::limits;
 use crate::protocol::{Parent, Relation, Role};
 use memchr::memmem::Finder;
@@ -227,6 +227,7 @@ impl Facts {
         session.updated_at_ms = self.updated_at_ms.or(session.updated_at_ms);
         session.archived = self.archived;
         session.continued_in = self.continued_in;
+        session.beginning = self.first_message.as_ref().map(beginning);
         session.first_message = self.first_message;
         Ok(session)
     }

@@ -79,7 +79,8 @@ pub(super) fn walk_below(finder: &mut Finder, directory: PathBuf) {
     }
 }
 
-/// Makes one source of all segments of a thread: its newest one, with the earlier ones as parts.
+/// Makes one source of all segments of a thread: its newest one, with the earlier ones as parts. Several files of a
+/// thread that was never reverted stay sources of their own: they may be copies, or other conversations under its id.
 pub(super) fn group(finder: &mut Finder) {
     let mut threads: HashMap<&str, usize> = HashMap::with_capacity(finder.sources.len());
     let mut is_divided = false;
@@ -99,15 +100,29 @@ pub(super) fn group(finder: &mut Finder) {
     finder.sources = whole;
     parts.sort_by(|a, b| order(a).cmp(&order(b)));
     for thread in parts.chunk_by(|a, b| thread(a) == thread(b)) {
+        let is_reverted = thread.iter().any(|source| SegmentName::of(&source.path).is_some_and(|name| !name.is_first()));
+        let is_copy = |a: &Source, b: &Source| {
+            if is_reverted { SegmentName::of(&a.path) == SegmentName::of(&b.path) } else { is_same_rollout(a, b) }
+        };
         let mut segments: Vec<Source> = Vec::new();
         for segment in thread {
-            match segments.last().filter(|known| SegmentName::of(&known.path) == SegmentName::of(&segment.path)) {
+            match segments.iter().find(|known| is_copy(known, segment)) {
                 Some(known) => finder.skipped.push((segment.path.clone(), ReadError::Copy(known.path.clone()))),
                 None => segments.push(segment.clone()),
             }
         }
-        finder.sources.extend(join(segments));
+        if is_reverted {
+            finder.sources.extend(join(segments));
+        } else {
+            finder.sources.extend(segments);
+        }
     }
+}
+
+/// Whether two files are the plain and the compressed form of one rollout: Codex compresses it in its directory.
+fn is_same_rollout(a: &Source, b: &Source) -> bool {
+    let stem = |source: &Source| source.path.file_name().and_then(|name| stem(name.to_str()?)).map(str::to_owned);
+    a.path.parent() == b.path.parent() && stem(a) == stem(b)
 }
 
 fn thread(source: &Source) -> Option<&str> {

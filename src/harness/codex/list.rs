@@ -4,7 +4,7 @@ use super::files::{SegmentName, is_archived};
 use super::lineage::part;
 use super::record::{Base, Meta, NEEDLES, Record};
 use super::rollout::Rollout;
-use crate::harness::{Part, ReadError, Reading, Session, Source, jsonl::HeadTail, text};
+use crate::harness::{Part, ReadError, Reading, Session, Source, beginning, jsonl::HeadTail, text};
 use crate::protocol::Role;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -63,6 +63,7 @@ fn segment(source: &Source, path: &Path, ends: &mut HeadTail) -> Result<(Session
     let updated = if newest_seen && trail.messages > 0 { trail.newest } else { last_record() };
     session.updated_at_ms = updated.or(session.updated_at_ms);
     session.title = opening.title.clone();
+    session.beginning = opening.beginning;
     session.model = trail.model;
     session.workspace = trail.workspace;
     session.archived = is_archived(path);
@@ -99,12 +100,13 @@ fn add_earlier(session: &mut Session, base: Option<&Base>, skipped: &mut Vec<(Pa
     session.continues =
         next.filter(|base| part(&session.parts, &base.segment).is_none()).map(|base| base.segment.clone());
     if let Some((_, first)) = openings.get(&*session.id) {
+        session.beginning = first.beginning;
         session.created_at_ms = first.meta.as_ref().and_then(|meta| meta.created_at_ms);
         // Codex keeps the first prompt as the title where the revert left nothing of the conversation.
         title = title.or_else(|| first.title.clone());
     } else if SegmentName::of(&session.location).is_some_and(|name| !name.is_first()) {
-        // The time in a later segment is that of the revert.
-        session.created_at_ms = None;
+        // The time in a later segment is that of the revert, its first message is not the first of the thread.
+        (session.created_at_ms, session.beginning) = (None, None);
     }
     (session.title, session.model) = (title, model);
 }
@@ -133,6 +135,8 @@ fn no_message(opening: &Opening, ends: &HeadTail, continues: bool) -> Result<(),
 struct Opening {
     meta: Option<Meta>,
     title: Option<Box<str>>,
+    /// The hash of the first prompt, whether or not it was rolled back later.
+    beginning: Option<u64>,
     /// The ordinal of the record with the first prompt.
     ordinal: Option<u64>,
 }
@@ -189,9 +193,10 @@ impl Opening {
         }
         let mut standing =
             standing.into_iter().filter_map(|form| form.into_iter().find(|prompt| prompt.title.is_some()));
+        let beginning = first.as_ref().and_then(|first| first.beginning);
         let title = if is_rolled_back { standing.next().or(first) } else { first };
-        let Prompt { title, ordinal } = title.unwrap_or_default();
-        Self { title, ordinal, ..opening }
+        let Prompt { title, ordinal, .. } = title.unwrap_or_default();
+        Self { title, beginning, ordinal, ..opening }
     }
 }
 
@@ -199,12 +204,14 @@ impl Opening {
 #[derive(Clone, Default)]
 struct Prompt {
     title: Option<Box<str>>,
+    beginning: Option<u64>,
     ordinal: Option<u64>,
 }
 
 impl Prompt {
     fn of(prompt: String, record: &Record<'_>) -> Option<Self> {
-        Some(Self { title: Some(text::title(&prompt)?), ordinal: record.ordinal() })
+        let title = Some(text::title(&prompt)?);
+        Some(Self { title, beginning: Some(beginning((prompt, record.time()))), ordinal: record.ordinal() })
     }
 }
 

@@ -3,7 +3,7 @@
 use super::chat::{Chat, Header, Reader};
 use super::{PROJECT_ROOT, ids};
 use crate::harness::jsonl::HeadTail;
-use crate::harness::{ReadError, Session, Source, text, walk};
+use crate::harness::{ReadError, Session, Source, beginning, text, walk};
 use crate::limits;
 use crate::protocol::{Parent, Relation};
 use std::path::Path;
@@ -13,15 +13,17 @@ struct Facts {
     header: Header,
     spoken: bool,
     prompt: Option<Box<str>>,
+    beginning: Option<u64>,
     model: Option<Box<str>>,
     updated_at_ms: Option<i64>,
 }
 
 impl Facts {
     fn of(chat: Chat<'_>) -> Self {
-        let spoken = chat.spoken().next().is_some();
+        let first = chat.spoken().next();
+        let (spoken, beginning) = (first.is_some(), first.map(|first| beginning((first.spoken(), first.time()))));
         let prompt = chat.prompts().find_map(|prompt| text::title(&prompt));
-        Self { spoken, prompt, model: chat.model(), updated_at_ms: chat.updated_at_ms(), header: chat.header }
+        Self { spoken, prompt, beginning, model: chat.model(), updated_at_ms: chat.updated_at_ms(), header: chat.header }
     }
 }
 
@@ -58,6 +60,7 @@ pub(super) fn session(source: &Source, ends: &mut HeadTail) -> Result<Session, R
         None => (header.summary, head.model, head.updated_at_ms.or(header.last_updated_ms)),
     };
     session.title = summary.or(head.prompt);
+    session.beginning = head.beginning;
     session.model = model;
     session.updated_at_ms = updated.or(session.updated_at_ms);
     session.workspace = source.beside.and_then(|_| project_root(&source.path, ends));

@@ -1,9 +1,10 @@
 //! What a list needs of a session: its summary, and the two ends of its log.
 
+use super::message::text_of;
 use super::summary::Summary;
 use super::{LOGS, Log};
 use crate::harness::jsonl::HeadTail;
-use crate::harness::{ReadError, Session, Source, text};
+use crate::harness::{ReadError, Session, Source, beginning, text};
 use serde::de::IgnoredAny;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -17,6 +18,7 @@ struct Facts {
     /// Whether all of it was seen.
     whole: bool,
     prompt: Option<Box<str>>,
+    beginning: Option<u64>,
     created_at_ms: Option<i64>,
     updated_at_ms: Option<i64>,
     model: Option<Box<str>>,
@@ -46,6 +48,7 @@ pub(super) fn read(source: &Source, directory: &Path, ends: &mut HeadTail) -> Re
     let mut session =
         Session::new(directory.file_name().and_then(|name| name.to_str()).ok_or(ReadError::Name)?, source);
     session.title = summary.title().or(facts.prompt);
+    session.beginning = facts.beginning;
     session.workspace = summary.workspace(directory);
     session.model = facts.model.or_else(|| summary.model());
     session.created_at_ms = summary.created_at_ms().or(facts.created_at_ms);
@@ -68,7 +71,10 @@ impl Facts {
     fn take_head(&mut self, file: &File, log: &Log, ends: &mut HeadTail) -> Result<(), ReadError> {
         loop {
             for part in ends.head().filter_map(log.parse) {
-                self.messages |= part.is_spoken();
+                if part.is_spoken() {
+                    self.messages = true;
+                    self.beginning.get_or_insert_with(|| beginning((text_of(&part.content), part.timestamp_ms)));
+                }
                 self.created_at_ms = self.created_at_ms.or(part.timestamp_ms);
                 self.prompt = part.prompt().and_then(|prompt| text::title(&prompt));
                 if self.prompt.is_some() {

@@ -4,7 +4,7 @@ use super::event::Event;
 use super::{TAKEN_OVER, agent_of};
 use crate::harness::jsonl::HeadTail;
 use crate::harness::walk::stem;
-use crate::harness::{ReadError, Session, Source, ids, text};
+use crate::harness::{ReadError, Session, Source, beginning, ids, text};
 use crate::protocol::Role;
 use std::fs::File;
 
@@ -19,6 +19,7 @@ struct Facts {
     created_at_ms: Option<i64>,
     updated_at_ms: Option<i64>,
     prompt: Option<Box<str>>,
+    beginning: Option<u64>,
     model: Option<Box<str>>,
 }
 
@@ -46,6 +47,7 @@ pub(super) fn read(source: &Source, ends: &mut HeadTail) -> Result<Session, Read
     session.resumable = !session.archived;
     session.old_form = true;
     session.title = facts.prompt;
+    session.beginning = facts.beginning;
     session.workspace = facts.workspace;
     session.model = facts.model;
     session.profile = agent_of(&source.path).map(Box::from);
@@ -77,7 +79,10 @@ impl Facts {
             self.id = self.id.take().or_else(|| event.id().map(|id| Box::from(&*id)));
             self.workspace = self.workspace.take().or_else(|| event.workspace());
         }
-        self.messages |= event.spoken().is_some();
+        if let Some(spoken) = event.spoken() {
+            self.messages = true;
+            self.beginning.get_or_insert_with(|| beginning((spoken.text(), spoken.timestamp_ms)));
+        }
         self.prompt = event.prompt().and_then(|prompt| text::title(&prompt));
     }
 

@@ -4,7 +4,7 @@
 use super::database::is_placeholder;
 use super::record::{Opened, Revert, Stored};
 use crate::harness::walk::stem;
-use crate::harness::{Details, End, Page, PageRequest, ReadError, Session, Source, Wanted, pages, text};
+use crate::harness::{Details, End, Page, PageRequest, ReadError, Session, Source, Wanted, beginning, pages, text};
 use crate::limits;
 use crate::platform::directory::entries;
 use crate::platform::files::read_small;
@@ -32,6 +32,7 @@ pub(super) fn read(source: &Source) -> Result<Session, ReadError> {
     session.workspace = info["directory"].as_str().and_then(text::workspace).or(session.workspace);
     session.parent =
         info["parentID"].as_str().map(|id| Parent { session_id: Some(id.to_owned()), relation: Relation::Subagent });
+    session.beginning = conversation.messages.first().map(beginning);
     session.created_at_ms = info["time"]["created"].as_i64();
     // A fork has messages that are older than itself.
     session.updated_at_ms = session.updated_at_ms.max(session.created_at_ms);

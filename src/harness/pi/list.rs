@@ -4,7 +4,7 @@ use super::record::Record;
 use crate::harness::jsonl::{HeadTail, first_record};
 use crate::harness::middle::Remembered;
 use crate::harness::text::{self, member};
-use crate::harness::{Progress, ReadError, Session, Source, ids, walk};
+use crate::harness::{Progress, ReadError, Session, Source, beginning, ids, walk};
 use crate::limits;
 use crate::platform::files::{open_regular, read_at};
 use crate::protocol::{Parent, Relation, Role};
@@ -24,6 +24,7 @@ struct Facts {
     /// What a person called it last; an empty name takes the name away.
     name: Option<Option<Box<str>>>,
     prompt: Option<Box<str>>,
+    beginning: Option<u64>,
     /// The model that answered last, and the one that was chosen last.
     model: Option<Box<str>>,
     chosen: Option<Box<str>>,
@@ -56,7 +57,9 @@ impl Facts {
     fn take_message(&mut self, record: &Record<'_>) {
         self.messages = true;
         let Some((role, spoken)) = record.spoken() else { return };
-        self.updated_at_ms = self.updated_at_ms.max(spoken.time().or_else(|| record.time()));
+        let time = spoken.time().or_else(|| record.time());
+        self.updated_at_ms = self.updated_at_ms.max(time);
+        self.beginning.get_or_insert_with(|| beginning((spoken.text(), time)));
         if role == Role::Assistant {
             self.model = owned(member(spoken.model)).or(self.model.take());
         } else if self.prompt.is_none() {
@@ -98,6 +101,7 @@ pub(super) fn session(source: &Source, ends: &mut HeadTail) -> Result<Session, R
     session.late_title = tail.name.is_none() && !ends.whole();
     session.title = tail.name.or(head.name).flatten().or(head.prompt);
     session.workspace = head.workspace;
+    session.beginning = head.beginning;
     session.model = tail.model.or(head.model).or(tail.chosen).or(head.chosen);
     session.created_at_ms = head.created_at_ms;
     let spoken = if ends.whole() { head.updated_at_ms.or(head.created_at_ms) } else { tail.updated_at_ms };

@@ -4,7 +4,7 @@ use super::message::Line;
 use super::{ARCHIVED, META};
 use crate::harness::jsonl::HeadTail;
 use crate::harness::text::{self, member};
-use crate::harness::{ReadError, Session, Source, ids, walk};
+use crate::harness::{ReadError, Session, Source, beginning, ids, walk};
 use crate::limits;
 use crate::platform::files::read_small;
 use crate::protocol::{Parent, Relation, Role};
@@ -56,7 +56,8 @@ pub(super) fn session(source: &Source, ends: &mut HeadTail) -> Result<Session, R
         return Err(ReadError::Name);
     }
     let mut session = Session::new(name, source);
-    let prompt = conversation(&source.path, ends)?;
+    let (prompt, beginning) = conversation(&source.path, ends)?;
+    session.beginning = beginning;
     let beside = |ending: &str| source.path.with_file_name(format!("{name}{ending}"));
     let meta = read_small(&beside(META), limits::SIDE_FILE).unwrap_or_default();
     let title = Side::parse(&meta).and_then(|meta| text::given_title(&member(meta.title)?));
@@ -76,21 +77,21 @@ pub(super) fn session(source: &Source, ends: &mut HeadTail) -> Result<Session, R
     Ok(session)
 }
 
-/// The first prompt of a conversation that somebody spoke in.
-fn conversation(path: &Path, ends: &mut HeadTail) -> Result<Option<Box<str>>, ReadError> {
+/// The first prompt of a conversation that somebody spoke in, and the hash of its first message.
+fn conversation(path: &Path, ends: &mut HeadTail) -> Result<(Option<Box<str>>, Option<u64>), ReadError> {
     let file = ends.open(path)?;
     loop {
         let mut lines = ends.head().filter_map(Line::parse).peekable();
         let records = lines.peek().is_some();
         let mut spoken = lines.filter(|line| line.role().is_some()).peekable();
-        let said = spoken.peek().is_some();
+        let first = spoken.peek().map(|line| beginning(line.text()));
         let prompts = spoken.filter(|line| line.role() == Some(Role::User));
         let prompt = prompts.filter_map(|line| text::title(&line.text()?)).next();
         if prompt.is_some() || !ends.grow_head(&file)? {
-            return match (records, said || !ends.whole()) {
+            return match (records, first.is_some() || !ends.whole()) {
                 (false, _) => Err(ReadError::NoRecords),
                 (true, false) => Err(ReadError::NoMessages),
-                (true, true) => Ok(prompt),
+                (true, true) => Ok((prompt, first)),
             };
         }
     }

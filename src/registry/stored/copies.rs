@@ -14,9 +14,42 @@ use std::sync::Arc;
 const PART: &str = "it holds a part of a session that is listed with another file, and is read with it";
 const MERGED: &str = "another file holds the same session and is listed instead";
 
-/// What tells conversations apart: where ids are not unique in the world, their beginning, and the first message, where
-/// that has an id.
-type ConversationKey<'a> = (Harness, &'a str, Option<i64>, Option<&'a str>);
+/// Sessions with the same id, and the same start time where ids are not unique.
+type IdKey<'a> = (Harness, &'a str, Option<i64>);
+
+/// Identifies a conversation: sessions with the same id, and the hash of the first message.
+type ConversationKey<'a> = (Harness, &'a str, Option<i64>, Option<u64>);
+
+/// The sessions under each id, with the indexes of their scans.
+struct SameId<'a>(HashMap<IdKey<'a>, Vec<(usize, &'a Session)>>);
+
+impl<'a> SameId<'a> {
+    fn of(scans: &[&'a RootScan]) -> Self {
+        let mut same: HashMap<IdKey<'a>, Vec<_>> = HashMap::new();
+        for (scan, of) in scans.iter().enumerate() {
+            for session in of.sessions() {
+                same.entry(id_key(of, session)).or_default().push((scan, &**session));
+            }
+        }
+        same.retain(|_, sessions| sessions.len() > 1);
+        Self(same)
+    }
+
+    /// Returns the key of a session's conversation. Parts share the beginning of the first part. A session whose first
+    /// message was not read counts as a copy of the first session with its id.
+    fn conversation(&self, scan: usize, of: &RootScan, session: &'a Session) -> ConversationKey<'a> {
+        let key = id_key(of, session);
+        let same = self.0.get(&key).map(Vec::as_slice).unwrap_or_default();
+        let first_part = same.iter().find(|(at, other)| *at == scan && of.is_part(other, session));
+        let own = first_part.map_or(session, |(_, first)| first).beginning;
+        let beginning = own.or_else(|| same.iter().find_map(|(_, other)| other.beginning));
+        (key.0, key.1, key.2, beginning)
+    }
+}
+
+fn id_key<'a>(scan: &RootScan, session: &'a Session) -> IdKey<'a> {
+    (scan.root.harness, &session.id, session.created_at_ms.filter(|_| !scan.ids_are_unique()))
+}
 
 /// Of a conversation the copy that counts, and the roots of that and of the first.
 struct BestCopy<'a> {
@@ -45,11 +78,10 @@ pub(super) fn merge(scans: &[&RootScan]) -> (Vec<Row>, Vec<DuplicateFile>) {
         (!session.old_form, session.updated_at_ms, !session.archived, session.workspace.is_some(), place)
     };
     let mut duplicates = Vec::new();
+    let same_id = SameId::of(scans);
     for (scan, of) in scans.iter().enumerate() {
-        let unique = of.ids_are_unique();
         for session in of.sessions() {
-            let began = session.created_at_ms.filter(|_| !unique);
-            match best.entry((of.root.harness, &session.id, began, session.first_message.as_deref())) {
+            match best.entry(same_id.conversation(scan, of, session)) {
                 MapEntry::Vacant(slot) => {
                     slot.insert(BestCopy { session, scan, first: scan, is_only_copy: true, parts: Vec::new() });
                 }
@@ -73,8 +105,12 @@ pub(super) fn merge(scans: &[&RootScan]) -> (Vec<Row>, Vec<DuplicateFile>) {
         }
     }
     let ids = disambiguated_ids(&mut best, scans);
-    for best in ids.keys().filter_map(|key| best.get(key)).filter(|best| scans[best.scan].ids_are_unique()) {
-        duplicates.push(DuplicateFile { scan: best.scan, path: best.session.location.clone(), merged: None });
+    for (key, (_, holder)) in &ids {
+        let Some(best) = best.get(key) else { continue };
+        // Counters as ids repeat in every root, but not in one.
+        if scans[best.scan].ids_are_unique() || best.scan == *holder {
+            duplicates.push(DuplicateFile { scan: best.scan, path: best.session.location.clone(), merged: None });
+        }
     }
     let roots: Vec<Arc<Root>> = scans.iter().map(|scan| Arc::new(scan.root.clone())).collect();
     let mut rows = Vec::with_capacity(best.len());
@@ -91,7 +127,7 @@ pub(super) fn merge(scans: &[&RootScan]) -> (Vec<Row>, Vec<DuplicateFile>) {
             parent: session.parent.clone(),
             session,
             found_workspace: None,
-            own_id: ids.get(&key).cloned(),
+            own_id: ids.get(&key).map(|(id, _)| id.clone()),
             is_only_copy,
         });
     }
@@ -124,11 +160,12 @@ fn merged(newest: &Arc<Session>, parts: &[&Arc<Session>]) -> Arc<Session> {
     Arc::new(session)
 }
 
-/// Ids for the sessions whose own is that of another one: in an earlier root, or newer.
+/// Ids for the sessions whose own is that of another one: in an earlier root, or newer. With each the scan of the session
+/// that keeps the plain id.
 fn disambiguated_ids<'a>(
     best: &mut HashMap<ConversationKey<'a>, BestCopy<'a>>,
     scans: &[&RootScan],
-) -> HashMap<ConversationKey<'a>, Box<str>> {
+) -> HashMap<ConversationKey<'a>, (Box<str>, usize)> {
     let mut count: HashMap<(Harness, &str), usize> = HashMap::new();
     for (harness, id, ..) in best.keys() {
         *count.entry((*harness, id)).or_default() += 1;
@@ -139,16 +176,18 @@ fn disambiguated_ids<'a>(
         (best.first, Reverse(newest), **key)
     });
     let mut taken: HashSet<(Harness, String)> = HashSet::new();
+    let mut holders: HashMap<(Harness, &str), usize> = HashMap::new();
     let mut ids = HashMap::new();
     for (key, best) in ambiguous {
         let (harness, id, ..) = *key;
         best.is_only_copy = false;
+        let holder = *holders.entry((harness, id)).or_insert(best.scan);
         if !taken.insert((harness, id.to_owned())) {
             let here = id_with_root(id, &scans[best.first].root);
             let there = || format!("{id}@{}", best.session.location.display());
             let own = if taken.contains(&(harness, here.clone())) { there() } else { here };
             taken.insert((harness, own.clone()));
-            ids.insert(*key, own.into());
+            ids.insert(*key, (own.into(), holder));
         }
     }
     ids
