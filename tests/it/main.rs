@@ -15,6 +15,7 @@ mod cli;
 mod codex_reverted;
 mod day_in_the_life;
 mod descriptors;
+mod duplicate_ids;
 mod examples;
 mod framing;
 mod fuzz_corpus;

@@ -100,7 +100,8 @@ pub(super) fn group(finder: &mut Finder) {
     finder.sources = whole;
     parts.sort_by(|a, b| order(a).cmp(&order(b)));
     for thread in parts.chunk_by(|a, b| thread(a) == thread(b)) {
-        let is_reverted = thread.iter().any(|source| SegmentName::of(&source.path).is_some_and(|name| !name.is_first()));
+        let is_reverted =
+            thread.iter().any(|source| SegmentName::of(&source.path).is_some_and(|name| !name.is_first()));
         let is_copy = |a: &Source, b: &Source| {
             if is_reverted { SegmentName::of(&a.path) == SegmentName::of(&b.path) } else { is_same_rollout(a, b) }
         };

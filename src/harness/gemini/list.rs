@@ -23,7 +23,14 @@ impl Facts {
         let first = chat.spoken().next();
         let (spoken, beginning) = (first.is_some(), first.map(|first| beginning((first.spoken(), first.time()))));
         let prompt = chat.prompts().find_map(|prompt| text::title(&prompt));
-        Self { spoken, prompt, beginning, model: chat.model(), updated_at_ms: chat.updated_at_ms(), header: chat.header }
+        Self {
+            spoken,
+            prompt,
+            beginning,
+            model: chat.model(),
+            updated_at_ms: chat.updated_at_ms(),
+            header: chat.header,
+        }
     }
 }
 

@@ -91,6 +91,7 @@ fn every_fixture_session_has_its_right_values() {
             archived: false,
             continued_in: None,
             first_message: None,
+            beginning: session.beginning,
             resumable: true,
             old_form: false,
             parts: Box::default(),

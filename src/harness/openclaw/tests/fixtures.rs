@@ -19,6 +19,7 @@ fn expected(id: &str, like: &Session) -> Session {
         parent: None,
         continued_in: None,
         first_message: None,
+        beginning: like.beginning,
         resumable: true,
         old_form: false,
         parts: Box::default(),
