@@ -88,7 +88,8 @@ fn grok(number: usize, text: &str, second: u32) -> Files {
 fn supercode(number: usize, text: &str, _: u32) -> Files {
     let directory = [".config/supercode/sessions", ".config/supercode/sessions/archived"][number % 2];
     let lines = vec![json!({ "role": "user", "content": text }), json!({ "role": "assistant", "content": "answer" })];
-    vec![(format!("{directory}/{NAME}.jsonl"), lines)]
+    let meta = json!({ "name": NAME, "title": text, "archived": false });
+    vec![(format!("{directory}/{NAME}.jsonl"), lines), (format!("{directory}/{NAME}.meta.json"), vec![meta])]
 }
 
 /// Every store, and how many locations it has for files with one id.

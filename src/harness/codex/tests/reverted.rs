@@ -224,15 +224,15 @@ fn many_reverts_in_a_row_are_followed() {
 }
 
 #[test]
-fn copies_of_a_segment_are_named_and_the_longer_one_is_read() {
+fn copies_of_a_rollout_have_the_same_beginning() {
     let home = Home::new();
     let text = lines(&[meta(ID), response(1, "user", &["one"])]);
     home.write(&file(ID, ID), &text);
     home.write(&file(ID, ID).replace("11/30", "12/01"), text + &lines(&[response(2, "assistant", &["two"])]));
     let listing = home.list();
-    assert_eq!(texts(&listing, ID), ["one", "two"]);
-    assert_eq!(listing.reasons(), ["copy"]);
-    assert!(listing.one().parts.is_empty());
+    let [a, b] = &listing.sessions[..] else { panic!("{:?}", listing.ids()) };
+    assert_eq!((a.beginning, a.beginning.is_some()), (b.beginning, true));
+    assert!(a.parts.is_empty() && b.parts.is_empty());
 }
 
 #[test]
