@@ -50,7 +50,8 @@ STATE   HARNESS      ID        AGE  WORKSPACE     TITLE
     says(&home, &live, json!({ "status": "waiting", "waitingFor": "permission prompt" }));
     pty.expect_part("-- 1 waiting, 0 busy, 0 idle - q quits\n");
     pty.expect_part("waiting  claude-code  11111111  1h   ~/proj        [permission prompt] Mend the");
-    pty.expect_part(&format!("roof\n{newest}"));
+    // The column of states grows with the widest one.
+    pty.expect_part(&format!("roof\n{}", newest.replacen("stored  ", "stored   ", 1)));
     drop(live);
     pty.expect_part("-- 0 waiting, 0 busy, 0 idle - q quits\n");
     pty.expect_part(&format!("{newest}\n{stored}"));
