@@ -1,11 +1,9 @@
 //! `tackroom go`: to the terminal in which a session runs.
 
 use super::output::{Failure, note, plain, write};
-use super::{FAILED, LookArgs, NOT_FOUND, own_config, reference};
+use super::{FAILED, LookArgs, NOT_FOUND, live, own_config, reference};
 use crate::platform::{exec, tty};
-use crate::protocol::{
-    DescribeInclude, DescribeParams, Entry, ListParams, Multiplexer, Query, Reason, RevealParams, Sort, State, Terminal,
-};
+use crate::protocol::{Entry, ListParams, Multiplexer, Query, Reason, RevealParams, Sort, State, Terminal};
 use crate::service::Local;
 use clap::Args;
 use std::io::IsTerminal;
@@ -35,7 +33,7 @@ pub(super) fn run(args: &GoArgs) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let client_tty = tty::of(own_pid()).and_then(|tty| tty.into_os_string().into_string().ok());
-    let params = RevealParams { id: entry.id.clone(), client_tty: client_tty.clone() };
+    let params = RevealParams { id: entry.id.clone(), client_tty };
     match local.wait(local.user().reveal(params)) {
         Ok(found) if found.revealed => {
             note(&format!("{} is shown in {}", plain(&entry.id), shown_in(&found.terminal)));
@@ -46,10 +44,7 @@ pub(super) fn run(args: &GoArgs) -> Result<ExitCode, Failure> {
             let place = location(&local, &entry)?;
             Err(Failure::new(FAILED, format!("{}; it runs here:\n{place}", plain(&error.to_string()))))
         }
-        Err(error) if error.reason() == Reason::NotLive => {
-            let id = plain(&entry.id);
-            Err(Failure::new(NOT_FOUND, format!("{id} is not running; `tackroom resume {id}` resumes it")))
-        }
+        Err(error) if error.reason() == Reason::NotLive => Err(live::not_running(&entry)),
         Err(error) => Err(Failure::new(FAILED, plain(&error.to_string()))),
     }
 }
@@ -70,7 +65,7 @@ fn attach(local: &Local, entry: &Entry, multiplexer: Option<&Multiplexer>) -> Re
         return Err(Failure::new(FAILED, format!("nothing shows {}", plain(&entry.id))));
     };
     let [program, arguments @ ..] = argv.as_slice() else { return Ok(ExitCode::SUCCESS) };
-    let here = local.wait(crate::terminal::find(&crate::terminal::Target::now(own_pid())));
+    let here = local.wait(crate::terminal::find(own_pid()));
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() || here.multiplexer.is_some() {
         let command = plain(&argv.join(" "));
         return Err(Failure::new(FAILED, format!("no terminal shows {}; run: {command}", plain(target))));
@@ -83,12 +78,7 @@ fn attach(local: &Local, entry: &Entry, multiplexer: Option<&Multiplexer>) -> Re
 
 /// Where a session runs: process, terminal and directory.
 fn location(local: &Local, entry: &Entry) -> Result<String, Failure> {
-    let params = DescribeParams { id: entry.id.clone(), include: Some(vec![DescribeInclude::Terminal]) };
-    let described = local.wait(local.user().describe(params))?.entry;
-    let Some(terminal) = described.terminal else {
-        let id = plain(&entry.id);
-        return Err(Failure::new(NOT_FOUND, format!("{id} is not running; `tackroom resume {id}` resumes it")));
-    };
+    let terminal = local.wait(local.user().terminal(entry)).ok_or_else(|| live::not_running(entry))?;
     let mut lines = vec![format!("process    {}", terminal.pid)];
     lines.push(format!("terminal   {}", terminal.tty.as_deref().map_or("none".to_owned(), plain)));
     if let Some(Multiplexer { target, argv, .. }) = &terminal.multiplexer {

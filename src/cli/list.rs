@@ -114,7 +114,7 @@ fn gather(local: &Local, query: &Query, limit: usize) -> Result<ListResult, RpcE
     let known: HashSet<String> = live.entries.iter().map(|entry| entry.id.clone()).collect();
     let mut entries = live.entries;
     entries.extend(page.entries.into_iter().filter(|entry| !known.contains(&entry.id)));
-    entries.sort_by_key(|entry| State::ALL.iter().position(|state| *state == entry.state));
+    entries.sort_by_key(|entry| entry.state.rank());
     entries.truncate(limit);
     Ok(ListResult { entries, next_cursor: None, ..page })
 }

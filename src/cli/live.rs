@@ -58,15 +58,12 @@ fn names(receipt: &Receipt) -> [String; 4] {
 }
 
 fn ambiguous(name: &str, receipts: &[Receipt]) -> Failure {
-    let mut message = format!("`{}` matches {} runtimes; name one by its endpoint:", plain(name), receipts.len());
-    for receipt in receipts.iter().take(limits::CANDIDATES[0]) {
+    let message = format!("`{}` matches {} runtimes; name one by its endpoint:", plain(name), receipts.len());
+    let lines = receipts.iter().map(|receipt| {
         let workspace = plain(&receipt.source.workspace);
-        message.push_str(&format!("\n  {}  {}  {workspace}", receipt.endpoint, plain(&receipt.runtime_id)));
-    }
-    if receipts.len() > limits::CANDIDATES[0] {
-        message.push_str(&format!("\n  and {} more", receipts.len() - limits::CANDIDATES[0]));
-    }
-    Failure::new(USAGE, message)
+        format!("{}  {}  {workspace}", receipt.endpoint, plain(&receipt.runtime_id))
+    });
+    Failure::new(USAGE, reference::with_candidates(message, lines, receipts.len()))
 }
 
 /// That a session is live already, and what can be done with it.
@@ -100,15 +97,18 @@ fn instead(entry: &Entry) -> String {
 
 /// That a session is not a runtime, and what can be done instead.
 fn not_a_runtime(entry: &Entry) -> Failure {
-    let id = plain(&entry.id);
-    let message = match entry.state {
-        State::Persisted => format!("{id} is not running; `tackroom resume {id}` resumes it"),
-        _ => {
-            let holders = holders(entry);
-            format!("{id} is open in {holders}, which clients cannot attach to: {}", instead(entry))
-        }
-    };
+    if entry.state == State::Persisted {
+        return not_running(entry);
+    }
+    let (id, holders) = (plain(&entry.id), holders(entry));
+    let message = format!("{id} is open in {holders}, which clients cannot attach to: {}", instead(entry));
     Failure::new(NOT_FOUND, message)
+}
+
+/// That a session is not running, and how it is resumed.
+pub(super) fn not_running(entry: &Entry) -> Failure {
+    let id = plain(&entry.id);
+    Failure::new(NOT_FOUND, format!("{id} is not running; `tackroom resume {id}` resumes it"))
 }
 
 /// How to join a runtime that was found.

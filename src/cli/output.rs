@@ -74,6 +74,18 @@ pub(super) async fn until_left(
     }
 }
 
+/// Asks a person at the terminal a question, and returns whether the answer is yes. Without a terminal it is no.
+pub(super) fn confirms(question: &str) -> Result<bool, Failure> {
+    let (input, error) = (io::stdin(), io::stderr());
+    if !input.is_terminal() || !error.is_terminal() {
+        return Ok(false);
+    }
+    write!(error.lock(), "tackroom: {question} [y/N] ")?;
+    let mut answer = String::new();
+    input.read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
 /// Writes a value to standard output as JSON for programs.
 pub(super) fn write_json(value: &impl Serialize) -> Result<(), Failure> {
     write(&(harmless(&serde_json::to_string_pretty(value)?) + "\n"))

@@ -38,7 +38,7 @@ pub(super) fn run(args: &PeersArgs) -> Result<ExitCode, Failure> {
     if found.peers.is_empty() {
         note("No Claude Code session is running. `tackroom doctor` says where was looked.");
     } else {
-        found.peers.sort_by_key(|peer| State::ALL.iter().position(|known| *known == state(peer)));
+        found.peers.sort_by_key(|peer| state(peer).rank());
         output::write(&table(&found.peers, words::now_ms(), words::home().as_deref(), &Screen::of_stdout()))?;
         tell_policies(&local, &found.peers);
     }

@@ -1,41 +1,27 @@
 //! Sessions as a person names them: `registry/resolve`, and what to do with its answers.
 
-use super::output::{Failure, plain};
+use super::output::{Failure, confirms, plain};
 use super::{FAILED, NOT_FOUND, USAGE};
 use crate::limits;
-use crate::protocol::{Candidate, DescribeParams, Entry, Reason, ResolveParams, ResolvedBy, RpcError};
+use crate::protocol::{Candidate, Entry, Reason, ResolveParams, ResolvedBy, RpcError};
 use crate::service::Local;
-use std::io::{IsTerminal, Write};
 
 /// Returns the one entry that a reference means, and what matched.
 pub(super) fn find(local: &Local, reference: &str) -> Result<(Entry, ResolvedBy), Failure> {
     let params = ResolveParams { reference: reference.to_owned(), limit: None };
-    let found = local.resolve(params).map_err(|error| failure(reference, &error))?;
-    let described = local.wait(local.user().describe(DescribeParams { id: found.id, include: None }));
-    Ok((described.map_err(|error| failure(reference, &error))?.entry, found.by))
+    local.find(params).map_err(|error| failure(reference, &error))
 }
 
 /// The same for a command that acts on the session. A match by title alone is confirmed at the terminal, and refused
 /// elsewhere: a title may be what a web page made of it.
 pub(super) fn find_to_act(local: &Local, reference: &str) -> Result<Entry, Failure> {
     let (entry, by) = find(local, reference)?;
-    if by == ResolvedBy::Title && !confirms(&entry)? {
-        let (id, title) = (plain(&entry.id), plain(entry.title.as_deref().unwrap_or_default()));
+    let (id, title) = (plain(&entry.id), plain(entry.title.as_deref().unwrap_or_default()));
+    let question = || format!("{title}\n          {id}\nIs this the session that you mean?");
+    if by == ResolvedBy::Title && !confirms(&question())? {
         return Err(Failure::new(USAGE, format!("only a title matches: {title}; name the session by its id, {id}")));
     }
     Ok(entry)
-}
-
-fn confirms(entry: &Entry) -> Result<bool, Failure> {
-    let (input, error) = (std::io::stdin(), std::io::stderr());
-    if !input.is_terminal() || !error.is_terminal() {
-        return Ok(false);
-    }
-    let (id, title) = (plain(&entry.id), plain(entry.title.as_deref().unwrap_or_default()));
-    write!(error.lock(), "tackroom: {title}\n          {id}\nIs this the session that you mean? [y/N] ")?;
-    let mut answer = String::new();
-    input.read_line(&mut answer)?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
 /// A refusal of `registry/resolve`, with the exit code for it.
@@ -60,14 +46,23 @@ fn ambiguous(reference: &str, error: &RpcError) -> String {
     let data = error.data();
     let candidates: Vec<Candidate> = serde_json::from_value(data["candidates"].clone()).unwrap_or_default();
     let total = data["total"].as_u64().unwrap_or_default();
-    let mut message = format!("`{reference}` matches {total} sessions; give more of one id:");
-    for candidate in &candidates {
+    let lines = candidates.iter().map(|candidate| {
         let title = candidate.title.as_deref().unwrap_or("(no title)");
-        message.push_str(&format!("\n  {}  {}", plain(&candidate.id), plain(title)));
+        format!("{}  {}", plain(&candidate.id), plain(title))
+    });
+    let total = usize::try_from(total).unwrap_or(usize::MAX);
+    with_candidates(format!("`{reference}` matches {total} sessions; give more of one id:"), lines, total)
+}
+
+/// A message with a line for each of the first candidates, and how many more there are.
+pub(super) fn with_candidates(mut message: String, candidates: impl Iterator<Item = String>, total: usize) -> String {
+    let mut listed = 0;
+    for candidate in candidates.take(limits::CANDIDATES[0]) {
+        message.push_str(&format!("\n  {candidate}"));
+        listed += 1;
     }
-    let more = total.saturating_sub(candidates.len() as u64);
-    if more > 0 {
-        message.push_str(&format!("\n  and {more} more"));
+    if total > listed {
+        message.push_str(&format!("\n  and {} more", total - listed));
     }
     message
 }

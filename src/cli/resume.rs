@@ -6,7 +6,6 @@ use crate::platform::exec;
 use crate::protocol::{Entry, Harness, Relation, Resume, State};
 use crate::service::Local;
 use clap::Args;
-use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
@@ -34,26 +33,11 @@ pub(super) fn run(args: &ResumeArgs) -> Result<ExitCode, Failure> {
     }
     if entry.state != State::Persisted && !args.force {
         let already = live::already(&entry);
-        if !confirms(&already)? {
+        if !output::confirms(&format!("{already}\nTwo programs would write to the same session. Resume it anyway?"))? {
             return Err(Failure::new(FAILED, format!("{already}; use --force to resume it anyway")));
         }
     }
     start(&entry, resume)
-}
-
-/// Whether a person at a terminal wants to go on. Elsewhere nobody does.
-fn confirms(already: &str) -> Result<bool, Failure> {
-    let (input, error) = (std::io::stdin(), std::io::stderr());
-    if !input.is_terminal() || !error.is_terminal() {
-        return Ok(false);
-    }
-    write!(
-        error.lock(),
-        "tackroom: {already}\nTwo programs would write to the same session. Resume it anyway? [y/N] "
-    )?;
-    let mut answer = String::new();
-    input.read_line(&mut answer)?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
 /// Why an entry cannot be resumed, and what can be done instead.

@@ -25,6 +25,11 @@ impl State {
     /// Every state; those that need a person first.
     pub const ALL: [Self; 6] = [Self::Waiting, Self::Busy, Self::Idle, Self::Live, Self::ShuttingDown, Self::Persisted];
 
+    /// Where this state stands in [`State::ALL`]: the smaller, the more it needs a person.
+    pub fn rank(self) -> u8 {
+        Self::ALL.into_iter().zip(0..).find_map(|(state, rank)| (state == self).then_some(rank)).unwrap_or(u8::MAX)
+    }
+
     /// The value of this state on the wire.
     pub fn id(self) -> &'static str {
         match self {

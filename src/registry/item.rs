@@ -86,12 +86,10 @@ impl<'a> Item<'a> {
     pub fn sort_key(&self, sort: Sort) -> SortKey {
         match (sort, self.state()) {
             (Sort::Recent, _) => SortKey::newest_first(0, self.time()),
-            (Sort::Attention, State::Waiting) => SortKey::oldest_first(0, self.since().or_else(|| self.time())),
-            (Sort::Attention, State::Busy) => SortKey::newest_first(1, self.time()),
-            (Sort::Attention, State::Idle) => SortKey::newest_first(2, self.time()),
-            (Sort::Attention, State::Live) => SortKey::newest_first(3, self.time()),
-            (Sort::Attention, State::ShuttingDown) => SortKey::newest_first(4, self.time()),
-            (Sort::Attention, State::Persisted) => SortKey::newest_first(5, self.time()),
+            (Sort::Attention, state @ State::Waiting) => {
+                SortKey::oldest_first(state.rank(), self.since().or_else(|| self.time()))
+            }
+            (Sort::Attention, state) => SortKey::newest_first(state.rank(), self.time()),
         }
     }
 

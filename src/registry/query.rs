@@ -52,11 +52,21 @@ impl Snapshot {
         Ok(ListResult { entries, next_cursor, total, revision: self.revision.clone(), problems })
     }
 
+    /// One entry with the title that all of its records give it, if it is in scope.
+    pub fn named_entry(&self, id: &str, grant: &Grant, progress: &dyn Progress) -> Option<Entry> {
+        self.item(id, grant).map(|item| self.named(&item, grant, progress))
+    }
+
+    fn named(&self, item: &Item<'_>, grant: &Grant, progress: &dyn Progress) -> Entry {
+        let mut entry = self.entry(item, grant);
+        entry.title = item.late_title(progress).or(entry.title.take());
+        entry
+    }
+
     /// One entry with all that can be known, if it is in scope.
     pub fn describe(&self, id: &str, grant: &Grant, roots: &[Root], progress: &dyn Progress) -> Option<Entry> {
         let item = self.item(id, grant)?;
-        let mut entry = self.entry(&item, grant);
-        entry.title = item.late_title(progress).or(entry.title.take());
+        let mut entry = self.named(&item, grant, progress);
         let wanted = Wanted { topics: true, last_message: true, message_count: true, ..no_details(progress) };
         if let Some(details) = item.details(&self.stored, grant, roots, wanted) {
             item::add_details(&mut entry, details, wanted);

@@ -29,7 +29,6 @@ impl Snapshot {
         let query = Query { include_children: Some(true), ..Query::default() };
         let mut items = self.items(&query, grant);
         items.retain(|item| item.is_in_scope(grant));
-        items.sort_by(|a, b| a.compare(b, Sort::Recent));
         let reference = reference.trim();
         let words = words(reference);
         let steps: [Step<'_>; 3] = [
@@ -40,7 +39,8 @@ impl Snapshot {
         for step in steps {
             let mut found: Vec<(&Item<'_>, ResolvedBy)> =
                 items.iter().filter_map(|item| Some((item, step(item)?))).collect();
-            // Several runtimes of one session are one session.
+            found.sort_by(|(a, _), (b, _)| a.compare(b, Sort::Recent));
+            // Several runtimes of one session are one session: the first counts.
             let mut sessions = HashSet::new();
             found.retain(|(item, _)| sessions.insert(item.session_entry_id()));
             match found.as_slice() {

@@ -1,8 +1,8 @@
 //! The same methods for the command line's own user, without a connection.
 
-use super::{Client, Config, Context, Service, start};
+use super::{Client, Config, Context, Service, registry, start, terminal};
 use crate::limits;
-use crate::protocol::{Entry, Harness, Notification, RpcError};
+use crate::protocol::{Entry, Harness, Notification, ResolveParams, ResolvedBy, RpcError, Terminal};
 use std::sync::Arc;
 use tokio::runtime::{Handle, Runtime};
 use tokio::sync::{mpsc, watch};
@@ -40,7 +40,7 @@ impl Local {
         self.user.clone()
     }
 
-    /// What the client is notifications unasked. `None` the second time.
+    /// Returns the notifications that the client receives; `None` the second time.
     pub fn notifications(&mut self) -> Option<mpsc::Receiver<Notification>> {
         self.notifications.take()
     }
@@ -48,6 +48,12 @@ impl Local {
     /// Waits for what takes its time.
     pub fn wait<F: Future>(&self, work: F) -> F::Output {
         self.handle.block_on(work)
+    }
+
+    /// Returns the entry that a reference names, as `registry/resolve` finds it, without the details that would need its
+    /// messages, and what matched.
+    pub fn find(&self, params: ResolveParams) -> Result<(Entry, ResolvedBy), RpcError> {
+        registry::find(&self.user.service, &self.user.context(), params)
     }
 
     /// The live session that has this id, of one harness or of any.
@@ -66,6 +72,11 @@ impl Drop for Local {
 }
 
 impl User {
+    /// Returns the terminal of an entry; `None` if no live process of it is known.
+    pub async fn terminal(&self, entry: &Entry) -> Option<Terminal> {
+        terminal::of_entry(entry).await
+    }
+
     /// Ends the programs that were started for this client; back when they are gone.
     pub async fn end_couriers(&self) {
         self.service.end_couriers().await;

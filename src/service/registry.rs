@@ -5,11 +5,13 @@ use crate::authority::Grant;
 use crate::limits;
 use crate::protocol::{
     CoverageParams, CoverageResult, Endpoint, Entry, Harness, HarnessCoverage, ListParams, ListResult, Query, Reason,
-    ResolveParams, ResolveResult, RootCoverage, RpcError, SourceState, State, StateSource, StatesParams, StatesResult,
+    ResolveParams, ResolveResult, ResolvedBy, RootCoverage, RpcError, SourceState, State, StateSource, StatesParams,
+    StatesResult,
 };
 use crate::registry::{Error, Progress, Request, Resolution, RootReport, Snapshot};
 use crate::runtime::Known;
 use std::collections::{HashMap, HashSet};
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -35,12 +37,7 @@ impl From<Error> for RpcError {
 
 pub(super) fn list(service: &Service, context: &Context, params: ListParams) -> Result<ListResult, RpcError> {
     let max = service.limits().page_max;
-    let limit = match params.limit {
-        None => limits::PAGE_DEFAULT.min(max),
-        Some(limit) => usize::try_from(limit).ok().filter(|limit| *limit <= max).ok_or_else(|| {
-            RpcError::new(Reason::InvalidParams, format!("`limit` must be from 0 to {max}, not {limit}"))
-        })?,
-    };
+    let limit = limit(params.limit, limits::PAGE_DEFAULT.min(max), 0..=max)?;
     let query = params.query.unwrap_or_default();
     check_query(&query)?;
     let snapshot = match query.live {
@@ -80,20 +77,38 @@ pub(super) fn check_query(query: &Query) -> Result<(), RpcError> {
     check_list("query.states", states.as_deref())?;
     check_list("query.include", include.as_deref())?;
     for (name, text, max) in [
-        ("text", text, limits::QUERY_TEXT),
-        ("rootId", root_id, limits::QUERY_TEXT),
-        ("profile", profile, limits::QUERY_TEXT),
-        ("workspace", workspace, limits::PATH_BYTES),
-        ("workspaceFamily", workspace_family, limits::PATH_BYTES),
+        ("query.text", text, limits::QUERY_TEXT),
+        ("query.rootId", root_id, limits::QUERY_TEXT),
+        ("query.profile", profile, limits::QUERY_TEXT),
+        ("query.workspace", workspace, limits::PATH_BYTES),
+        ("query.workspaceFamily", workspace_family, limits::PATH_BYTES),
     ] {
-        if text.as_ref().is_some_and(|text| text.len() > max) {
-            return Err(RpcError::new(Reason::InvalidParams, format!("`query.{name}` is at most {max} bytes long")));
-        }
+        check_text(name, text.as_deref().unwrap_or_default(), max)?;
     }
     let paths = [workspace, workspace_family].into_iter().flatten();
     match paths.into_iter().find(|path| !Path::new(path).is_absolute()) {
         Some(path) => Err(RpcError::new(Reason::InvalidParams, format!("`{path}` is not an absolute path"))),
         None => Ok(()),
+    }
+}
+
+/// Returns the `limit` of the params, or the default.
+///
+/// # Errors
+/// `invalid_params` if it is outside the allowed range.
+pub(super) fn limit(requested: Option<i64>, default: usize, allowed: RangeInclusive<usize>) -> Result<usize, RpcError> {
+    let Some(limit) = requested else { return Ok(default) };
+    usize::try_from(limit).ok().filter(|limit| allowed.contains(limit)).ok_or_else(|| {
+        let (min, max) = (allowed.start(), allowed.end());
+        RpcError::new(Reason::InvalidParams, format!("`limit` must be from {min} to {max}, not {limit}"))
+    })
+}
+
+/// Checks the length of a text in the params.
+fn check_text(name: &str, text: &str, max: usize) -> Result<(), RpcError> {
+    match text.len() <= max {
+        true => Ok(()),
+        false => Err(RpcError::new(Reason::InvalidParams, format!("`{name}` is at most {max} bytes long"))),
     }
 }
 
@@ -117,21 +132,32 @@ pub(super) fn described(service: &Service, context: &Context, id: &str) -> Resul
 }
 
 pub(super) fn resolve(service: &Service, context: &Context, params: ResolveParams) -> Result<ResolveResult, RpcError> {
+    Ok(resolve_in(service, context, params)?.1)
+}
+
+/// Finds the entry that a reference names, and returns it without the details that would need its messages.
+pub(super) fn find(
+    service: &Service,
+    context: &Context,
+    params: ResolveParams,
+) -> Result<(Entry, ResolvedBy), RpcError> {
+    let (snapshot, found) = resolve_in(service, context, params)?;
+    let entry = snapshot.named_entry(&found.id, &context.grant, context);
+    Ok((entry.ok_or_else(|| missing_of(&snapshot, &found.id, &context.grant))?, found.by))
+}
+
+fn resolve_in(
+    service: &Service,
+    context: &Context,
+    params: ResolveParams,
+) -> Result<(Arc<Snapshot>, ResolveResult), RpcError> {
     let [default, max] = limits::CANDIDATES;
-    let limit = match params.limit {
-        None => default,
-        Some(limit) => usize::try_from(limit).ok().filter(|limit| (1..=max).contains(limit)).ok_or_else(|| {
-            RpcError::new(Reason::InvalidParams, format!("`limit` must be from 1 to {max}, not {limit}"))
-        })?,
-    };
+    let limit = limit(params.limit, default, 1..=max)?;
     let reference = params.reference;
-    if reference.len() > limits::QUERY_TEXT {
-        let message = format!("`ref` is at most {} bytes long", limits::QUERY_TEXT);
-        return Err(RpcError::new(Reason::InvalidParams, message));
-    }
+    check_text("ref", &reference, limits::QUERY_TEXT)?;
     let snapshot = service.registry.snapshot(context)?;
     match snapshot.resolve(&reference, limit, &context.grant) {
-        Resolution::One(one) => Ok(one),
+        Resolution::One(one) => Ok((snapshot, one)),
         Resolution::Nothing => Err(missing_of(&snapshot, &reference, &context.grant)),
         Resolution::Several(candidates, total) => {
             let candidates = serde_json::to_value(candidates).unwrap_or_default();

@@ -3,16 +3,11 @@
 use super::{Context, Service, registry};
 use crate::harness::PageRequest;
 use crate::limits;
-use crate::protocol::{LoadParams, LoadResult, Reason, RpcError};
+use crate::protocol::{LoadParams, LoadResult, RpcError};
 
 pub(super) fn load(service: &Service, context: &Context, params: LoadParams) -> Result<LoadResult, RpcError> {
     let max = service.limits().page_max;
-    let limit = match params.limit {
-        None => limits::MESSAGES_DEFAULT.min(max),
-        Some(limit) => usize::try_from(limit).ok().filter(|limit| (1..=max).contains(limit)).ok_or_else(|| {
-            RpcError::new(Reason::InvalidParams, format!("`limit` must be from 1 to {max}, not {limit}"))
-        })?,
-    };
+    let limit = registry::limit(params.limit, limits::MESSAGES_DEFAULT.min(max), 1..=max)?;
     let snapshot = service.registry.snapshot(context)?;
     let request = PageRequest { cursor: params.cursor.as_deref(), limit, progress: context, own_only: false };
     let loaded = snapshot.load(&params.id, &context.grant, &service.registry.roots(), &request)?;

@@ -3,7 +3,7 @@
 use super::registry::{described, missing_of};
 use super::{Context, Service, blocking};
 use crate::protocol::{
-    DescribeInclude, DescribeParams, DescribeResult, Entry, Reason, RevealParams, RevealResult, RpcError,
+    DescribeInclude, DescribeParams, DescribeResult, Entry, Reason, RevealParams, RevealResult, RpcError, Terminal,
 };
 use crate::terminal::{self, Target};
 use std::path::Path;
@@ -27,16 +27,16 @@ pub(super) async fn describe_entry(
     let DescribeParams { id, include } = params;
     super::registry::check_list("include", include.as_deref())?;
     let include = include.unwrap_or_default();
-    let (mut entry, target) = blocking(move || {
-        let entry = described(&service, &context, &id)?;
-        let target = process(&entry).map(Target::now);
-        Ok::<_, RpcError>((entry, target))
-    })
-    .await??;
-    if let Some(target) = target.filter(|_| include.contains(&DescribeInclude::Terminal)) {
-        entry.terminal = Some(terminal::find(&target).await);
+    let mut entry = blocking(move || described(&service, &context, &id)).await??;
+    if include.contains(&DescribeInclude::Terminal) {
+        entry.terminal = of_entry(&entry).await;
     }
     Ok(DescribeResult { entry })
+}
+
+/// The terminal of an entry; `None` if no live process of it is known.
+pub(super) async fn of_entry(entry: &Entry) -> Option<Terminal> {
+    Some(terminal::find(process(entry)?).await)
 }
 
 pub(super) async fn reveal(

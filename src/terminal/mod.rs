@@ -78,10 +78,9 @@ impl Pane {
     }
 }
 
-/// Returns the terminal of a live process.
-pub async fn find(target: &Target) -> Terminal {
-    let (terminal, _) = locate(target.pid).await;
-    terminal
+/// Returns the terminal of a process.
+pub async fn find(pid: i32) -> Terminal {
+    locate(pid).await.0
 }
 
 async fn locate(pid: i32) -> (Terminal, Option<Pane>) {

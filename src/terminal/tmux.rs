@@ -24,6 +24,8 @@ pub(super) struct Pane {
     /// `main:2.1`.
     target: String,
     clients: Vec<Client>,
+    /// The terminal and the session of every pane of the server.
+    panes: Vec<(PathBuf, String)>,
 }
 
 struct Client {
@@ -45,15 +47,16 @@ impl Pane {
         }
         for socket in sockets(display.pid) {
             let Ok(panes) = tmux(&socket, &["list-panes", "-a", "-F", PANES]).await else { continue };
-            let rows = panes.lines().filter_map(split::<6>).filter(|[of, ..]| Path::new(of) == tty);
+            let rows: Vec<[&str; 6]> = panes.lines().filter_map(split).collect();
+            let own = rows.iter().filter(|[of, ..]| Path::new(of) == tty);
             // False sorts first: a session that a client is attached to.
-            let Some([_, id, session, window, _, target]) = rows.min_by_key(|[.., attached, _]| *attached == "0")
-            else {
+            let Some([_, id, session, window, _, target]) = own.min_by_key(|[.., attached, _]| *attached == "0") else {
                 continue;
             };
-            let [id, session, window, target] = [id, session, window, target].map(str::to_owned);
+            let [id, session, window, target] = [id, session, window, target].map(|field| (*field).to_owned());
+            let panes = rows.iter().map(|[of, _, session, ..]| (PathBuf::from(of), (*session).to_owned())).collect();
             let clients = clients(&socket).await.unwrap_or_default();
-            return Some(Self { socket, id, session, window, target, clients });
+            return Some(Self { socket, id, session, window, target, clients, panes });
         }
         None
     }
@@ -79,10 +82,7 @@ impl Pane {
 
     /// Makes the pane the active one of its session, and switches the client at `client_tty` to it.
     pub(super) async fn select(&self, client_tty: Option<&Path>) -> io::Result<Selected> {
-        let client = match client_tty {
-            Some(tty) => self.client_at(tty).await?,
-            None => None,
-        };
+        let client = client_tty.and_then(|tty| self.client_at(tty));
         // A window may be linked into several sessions; the one that was found is the one to change.
         let session = format!("{}:", self.session);
         let window = format!("{session}{}", self.window);
@@ -97,15 +97,10 @@ impl Pane {
     }
 
     /// The client whose terminal this is, or the one last used of those that show the pane whose terminal this is.
-    async fn client_at(&self, tty: &Path) -> io::Result<Option<&Client>> {
-        if let Some(client) = self.clients.iter().find(|client| client.tty == tty) {
-            return Ok(Some(client));
-        }
-        let panes = tmux(&self.socket, &["list-panes", "-a", "-F", PANES]).await?;
-        let rows = panes.lines().filter_map(split::<6>).filter(|[of, ..]| Path::new(of) == tty);
-        let sessions: Vec<&str> = rows.map(|[_, _, session, ..]| session).collect();
-        let showing = self.clients.iter().filter(|client| sessions.contains(&&*client.session));
-        Ok(showing.max_by_key(|client| client.activity))
+    fn client_at(&self, tty: &Path) -> Option<&Client> {
+        let shows = |client: &&Client| self.panes.iter().any(|(of, session)| of == tty && *session == client.session);
+        let own = self.clients.iter().find(|client| client.tty == tty);
+        own.or_else(|| self.clients.iter().filter(shows).max_by_key(|client| client.activity))
     }
 }
 

@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Where a row stands: what needs a person first, then the newest.
-type Place = (usize, Reverse<Option<i64>>, String);
+type Place = (u8, Reverse<Option<i64>>, String);
 
 /// The sessions that are watched.
 #[derive(Default)]
@@ -53,7 +53,7 @@ impl Board {
         self.remove(&entry.id);
         self.telling.iter_mut().for_each(|told| _ = told.insert(entry.id.clone()));
         let row = Row::of(entry);
-        let place = (rank(row.state), Reverse(row.time_ms), entry.id.clone());
+        let place = (row.state.rank(), Reverse(row.time_ms), entry.id.clone());
         self.places.insert(entry.id.clone(), place.clone());
         self.rows.insert(place, row);
     }
@@ -78,8 +78,8 @@ impl Board {
         if !self.is_synced {
             return ("-- looking for sessions - q quits".to_owned(), Colour::Dim);
         }
-        let in_state = |state| {
-            let from = (rank(state), Reverse(Some(i64::MAX)), String::new());
+        let in_state = |state: State| {
+            let from = (state.rank(), Reverse(Some(i64::MAX)), String::new());
             self.rows.range(from..).take_while(|(_, row)| row.state == state).count()
         };
         let always = [State::Waiting, State::Busy, State::Idle];
@@ -99,10 +99,6 @@ impl Board {
         let waits = live.iter().any(|(state, count)| *state == State::Waiting && *count > 0);
         (status + " - q quits", if waits { Colour::Alert } else { Colour::Dim })
     }
-}
-
-fn rank(state: State) -> usize {
-    State::ALL.iter().position(|known| *known == state).unwrap_or(State::ALL.len())
 }
 
 #[cfg(test)]
