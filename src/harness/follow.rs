@@ -174,10 +174,10 @@ impl Follower {
         busy.into_iter().chain(held).chain(cut).min()
     }
 
-    /// Looks for what is new. Costs a look at the files' times where nothing is.
+    /// Returns what is new. If nothing is, it only reads the files' timestamps.
     ///
     /// # Errors
-    /// [`ReadError::Cancelled`] alone; what else goes wrong is told as [`Followed::Trouble`].
+    /// Only [`ReadError::Cancelled`]; every other failure is reported as [`Followed::Trouble`].
     pub fn read(&mut self, roots: &[Root], progress: &dyn Progress) -> Result<Followed, ReadError> {
         let stamps = self.store.stamps(&self.session);
         if self.seen.as_ref() == Some(&stamps) && self.due() != Some(Duration::ZERO) {

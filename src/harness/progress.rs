@@ -29,7 +29,7 @@ pub struct Attended<'a, R> {
 }
 
 impl<'a, R> Attended<'a, R> {
-    /// Reads as `reader` does, as long as `progress` has it.
+    /// Reads from `reader` until the request that `progress` belongs to is cancelled.
     pub fn new(reader: R, progress: Option<&'a dyn Progress>) -> Self {
         Self { reader, progress, bytes: 0 }
     }

@@ -57,15 +57,14 @@ impl Pieces {
             self.held.push(held);
             piece.set_text(now);
         }
-        match (piece.text().is_empty(), field) {
-            (true, "text") => {}
-            (is_empty, _) => {
-                if is_empty {
-                    piece.event.payload.remove(field);
-                }
-                events.push((piece.event, is_outside));
-            }
+        let is_empty = piece.text().is_empty();
+        if is_empty && field == "text" {
+            return events;
         }
+        if is_empty {
+            piece.event.payload.remove(field);
+        }
+        events.push((piece.event, is_outside));
         events
     }
 

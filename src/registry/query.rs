@@ -191,7 +191,7 @@ impl Snapshot {
     }
 }
 
-/// Nothing yet, for this progress.
+/// No details; the reads report to `progress`.
 fn no_details(progress: &dyn Progress) -> Wanted<'_> {
     Wanted { progress: Some(progress), ..Wanted::default() }
 }

@@ -74,7 +74,7 @@ pub enum Error {
     #[error("the client is gone, and a receipt would outlive it")]
     Closed,
     /// Another live runtime runs the session.
-    #[error("this session is live already: `tackroom attach {0}` joins it")]
+    #[error("this session is live: attach with `tackroom attach {0}`")]
     AlreadyLive(String),
     /// Another process keeps the directory locked.
     #[error("another process keeps {} locked; try again", _0.display())]

@@ -70,7 +70,8 @@ Examples:
   tackroom host --detach --workspace ~/src/roof -- gemini --acp
   tackroom attach ID       attach to it, here or in another terminal
 
-When the host exits, so do the agent and the processes in its group. After SIGKILL only the agent itself exits; its children may survive.
+When the host exits, so do the agent and the processes in its group. After SIGKILL only the agent
+itself exits; its children may survive.
 
 Exit codes:
   0    closed by a client; with --detach or --tmux: ready

@@ -27,7 +27,7 @@ impl Log {
         let mut scan = known.map_or_else(|| Scan::new(form), |(_, _, scan)| scan);
         scan.go_on(file, Some(progress))?;
         if form == Form::Whole && (scan.is_torn() || scan.end() == 0) {
-            return Err(ReadError::Busy("it is being written anew".to_owned()));
+            return Err(ReadError::Busy("it is being rewritten".to_owned()));
         }
         self.slots = scan.slots();
         self.known = Some((session.location.to_path_buf(), id, scan));
